@@ -1,0 +1,88 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/extract.hpp"
+#include "kernel/project.hpp"
+#include "kernel/source.hpp"
+#include "kernel/toolkit.hpp"
+#include "process/run.hpp"
+#include "storage/storage.hpp"
+
+namespace hone::kernel {
+
+using storage::Json;
+
+enum class BuildOutcome {
+  built,
+  no_code,
+  extract_error,
+  compile_error,
+  timeout,
+  infrastructure_error
+};
+
+/// "built", "no-code" …, as in build.json.
+const char* to_string(BuildOutcome outcome);
+
+/// What to build. A build.toml among `files` names the sources; otherwise every .cu/.cpp is one.
+struct BuildRequest {
+  std::vector<SourceFile> files;
+  std::vector<SourceFile> headers;   ///< given to the answer, e.g. op.h; never replaced by its files
+  std::string entry;                 ///< symbol that the library must export; may be empty
+  std::filesystem::path library;     ///< where the shared library goes
+  std::filesystem::path cache_dir;   ///< of results by content; empty: none is kept
+  std::optional<Toolkit> toolkit;
+  std::vector<std::string> capabilities = {"9.0"};
+  std::vector<std::string> extra_flags;
+  process::Limits limits = default_limits();
+  bool sandboxed = true;
+
+  /// 60 s, 4 GiB of address space, 256 MiB a file, 256 KiB of diagnostics.
+  static process::Limits default_limits();
+};
+
+/// ptxas facts of one kernel, summed over nothing: one entry a kernel and architecture.
+struct KernelFacts {
+  std::string name;   ///< demangled
+  int registers = 0;
+  int64_t spill_stores = 0, spill_loads = 0;   ///< bytes
+  int64_t shared_bytes = 0;                    ///< static
+  int64_t stack_bytes = 0;
+};
+
+struct FirstError {
+  std::string file;
+  int line = 0;
+  std::string message;
+};
+
+struct BuildReport {
+  BuildOutcome outcome = BuildOutcome::infrastructure_error;
+  std::vector<std::string> files;
+  std::filesystem::path library;   ///< empty unless built
+  bool cached = false;
+  std::vector<std::string> flags;
+  std::vector<KernelFacts> kernels;
+  std::string diagnostics;   ///< of the compiler: capped, sanitised, without paths of the sandbox
+  std::optional<FirstError> first_error;
+  std::string evidence;   ///< one line that a person can act on
+  double seconds = 0;
+  std::string sandbox;    ///< tier that held; "" when none was asked for
+};
+
+/// Compiles and links. Never throws for what the files hold; throws Error(infrastructure) only when
+/// the library cannot be written (disk full). Results are kept in cache_dir by the digest of
+/// sources, headers, flags and compiler, failures too, infrastructure errors never.
+BuildReport build(const BuildRequest& request);
+
+/// The report of an answer out of which no code came: its outcome and evidence.
+BuildReport report_of(const Extraction& extraction);
+
+/// build.json ("hone.build/1").
+Json to_json(const BuildReport& report);
+
+}  // namespace hone::kernel
