@@ -1,0 +1,9 @@
+// vector_add: out[i] = a[i] + b[i] for 0 <= i < n.
+//
+// a, b, out: device memory, n contiguous floats each, not overlapping. n >= 1, any value.
+// The work is queued on `stream`; returns cudaSuccess or the error of the launch.
+#pragma once
+#include <cuda_runtime.h>
+
+extern "C" cudaError_t vector_add(const float* a, const float* b, float* out, int n,
+                                  cudaStream_t stream);
