@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cudasim/exec/counters.hpp"
+#include "cudasim/memory/memory.hpp"
+#include "cudasim/ptx/module.hpp"
+
+namespace cudasim {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+struct LaunchConfig {
+  Dim3 grid;
+  Dim3 block;
+  Dim3 cluster;  ///< 1,1,1 when no clusters
+  std::uint32_t dynamic_shared_bytes = 0;
+  bool cooperative = false;  ///< all blocks resident, grid sync works
+  /// Watchdog: 0 takes CUDASIM_WATCHDOG_SECONDS (default 60) and no step limit.
+  double watchdog_seconds = 0;
+  std::uint64_t watchdog_warp_instructions = 0;
+  unsigned threads = 0;  ///< host threads; 0 takes CUDASIM_THREADS, else all cores
+  /// Receives the device's printf text; empty: stdout.
+  std::function<void(std::string_view)> print;
+};
+
+/// Why a launch stopped. Each maps to a CUDA error code in api.
+enum class FaultKind : std::uint8_t {
+  none,
+  illegal_address,      ///< out of bounds, freed or foreign memory
+  misaligned_address,
+  illegal_instruction,  ///< an instruction or a modifier that isn't implemented, or no PTX body
+  invalid_program,      ///< PTX that names what isn't there (undefined symbol, bad operand)
+  assertion,
+  trap,
+  timeout,
+  barrier_error,  ///< threads wait for partners that can't come
+  invalid_configuration,  ///< grid, block, shared memory or parameters that can't be launched
+  out_of_memory,
+  internal,
+};
+std::string_view fault_name(FaultKind kind);
+
+struct Fault {
+  FaultKind kind = FaultKind::none;
+  std::string message;
+  std::string kernel;
+  Dim3 block{0, 0, 0};
+  Dim3 thread{0, 0, 0};
+  std::uint64_t address = 0;
+  std::string instruction;  ///< PTX text
+  int ptx_line = 0;
+  std::string source_file;  ///< from .loc, empty without -lineinfo
+  int source_line = 0;
+
+  explicit operator bool() const { return kind != FaultKind::none; }
+  /// One line for a person: what, where, which thread.
+  std::string text() const;
+};
+
+struct LaunchResult {
+  Fault fault;
+  Counters counters;
+};
+
+/// Runs a kernel to its end on the calling thread and the pool. Never throws, never raises SIGSEGV
+/// for what the kernel does. `params` is the parameter block, kernel.param_bytes long.
+LaunchResult launch(const Module& module, const Kernel& kernel, const LaunchConfig& config,
+                    std::span<const std::byte> params, DeviceMemory& memory) noexcept;
+
+}  // namespace cudasim

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudasim {
+
+/// PTX state spaces; generic is "none named".
+enum class Space : std::uint8_t { generic, reg, param, local, shared, global, constant, texture };
+
+/// PTX fundamental types. b128 is a 16-byte register.
+enum class Type : std::uint8_t {
+  none, pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64,
+  f16, f32, f64, bf16, tf32, f16x2, bf16x2, u16x2, s16x2,
+  e4m3, e5m2, e4m3x2, e5m2x2, e2m1, e2m1x2, e2m3, e3m2, e2m3x2, e3m2x2, ue8m0, ue8m0x2,
+  s4, u4, b1, s2, u2,
+};
+
+/// Bytes of a register of this type (pred: 0; x2 of 8-bit floats: 2).
+std::uint32_t type_bytes(Type type);
+/// Type of a modifier such as "u32"; Type::none when the word is no type.
+Type type_from_name(std::string_view word);
+std::string_view type_name(Type type);
+
+/// One operand of an instruction.
+struct Operand {
+  enum class Kind : std::uint8_t {
+    identifier,  ///< register, special register, variable, label or function; name holds it
+    integer,     ///< value
+    real32,      ///< 0f…: low 32 bits of value
+    real64,      ///< 0d… or decimal: bits in value
+    address,     ///< [base + value]; base in name (may be empty)
+    vector,      ///< {a, b, …} in items
+    list,        ///< (a, b, …) of a call, in items
+    sink,        ///< _
+    texture,     ///< [tex, sampler?, {coordinates}] in items
+  };
+  Kind kind = Kind::identifier;
+  bool negated = false;  ///< !p
+  std::string name;
+  std::string dual;      ///< q of a p|q destination
+  std::int64_t value = 0;
+  std::vector<Operand> items;
+};
+
+struct SourceLine {
+  int file = 0;  ///< .file index, 0 when unknown
+  int line = 0;
+};
+
+/// One statement of a body: an instruction, or a label when root is empty.
+struct Instruction {
+  std::string root;                    ///< "ld"
+  std::vector<std::string> modifiers;  ///< "global", "v4", "f32"
+  std::string guard;                   ///< predicate's name, empty when none
+  bool guard_negated = false;
+  std::vector<Operand> operands;
+  std::string label;  ///< for a label statement
+  std::string text;   ///< as written, one line, for messages
+  int line = 0;       ///< of the PTX text
+  SourceLine source;
+  int scope = 0;      ///< block scope, an index of Function scopes; 0 is the body
+
+  bool has(std::string_view modifier) const;
+};
+
+/// `.reg`, `.local`, `.shared`, `.param`, `.global`/`.const` in a body; `.branchtargets`,
+/// `.calltargets` and `.callprototype` too.
+struct Declaration {
+  enum class Kind : std::uint8_t { variable, branch_targets, call_prototype } kind = Kind::variable;
+  Space space = Space::reg;
+  Type type = Type::none;
+  std::string name;
+  int count = -1;  ///< r<count>: count registers name0 … ; -1: one of that name
+  std::uint64_t size = 0;
+  std::uint32_t align = 1;
+  int scope = 0;
+  int parent_scope = 0;
+  std::vector<std::string> targets;        ///< labels of .branchtargets
+  std::vector<std::uint32_t> param_sizes;  ///< of a prototype
+  std::vector<std::uint32_t> param_aligns;
+  std::vector<std::uint32_t> result_sizes;
+  std::vector<std::uint32_t> result_aligns;
+};
+
+}  // namespace cudasim
