@@ -1,0 +1,47 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "report/results.hpp"
+
+namespace hone::report {
+
+/// One model's part of a baseline file.
+struct BaselineModel {
+  struct Case {
+    stats::Tally with_skill, without_skill;
+    std::string digest;
+  };
+  std::string skill_digest, date, model_id, model_digest;
+  storage::Json sampling;
+  int runs = 0;
+  std::map<std::string, Case> cases;
+  /// With-skill passes and runs of all cases.
+  stats::Tally total() const;
+};
+
+/// reports/baselines/<evaluation>.json: one line a case, sorted, so that it diffs and merges.
+struct Baseline {
+  std::string evaluation, skill;
+  std::map<std::string, BaselineModel> models;
+};
+
+/// Throws Error(bad_input) with the file, line and what is expected.
+Baseline read_baseline(const std::filesystem::path& path);
+
+/// The measurements of an evaluation as a baseline. Cases without scored runs are left out.
+/// Throws Error(inconclusive) when no case was scored, so that an empty run replaces nothing.
+Baseline make_baseline(const EvaluationResult& result);
+
+/// `base` with the models of `update` replaced or added.
+Baseline merge(Baseline base, const Baseline& update);
+
+/// The file's text.
+std::string write_baseline(const Baseline& baseline);
+
+/// Merges the result into the file at input.baseline (made when missing) and returns what was
+/// written, in one sentence.
+std::string update_baseline(const EvaluationResult& result);
+
+}  // namespace hone::report

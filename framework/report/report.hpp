@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <iosfwd>
+#include <vector>
+
+#include "report/baseline.hpp"
+#include "report/results.hpp"
+#include "report/writers.hpp"
+
+namespace hone::report {
+
+struct ReportOptions {
+  std::filesystem::path reports_dir;  ///< receives junit.xml, results.json, benchmarks.json
+  Environment environment;
+  TerminalStyle style;
+};
+
+/// Collects every evaluation; fills the environment's gaps from the records.
+Results collect_all(const std::vector<ReportInput>& inputs, Environment environment);
+
+/// Writes the three files and prints the table, the problems and where the files are to `out`.
+/// Throws Error(infrastructure) when a file cannot be written.
+void publish(const Results& results, const ReportOptions& options, std::ostream& out);
+
+/// collect_all, publish, and the exit code.
+Exit report_evaluations(const std::vector<ReportInput>& inputs, const ReportOptions& options,
+                        std::ostream& out);
+
+/// Judges one gate of one model, as the gate stage does: prints verdict, message and moved cases
+/// to `out`; returns good, judged_bad or inconclusive.
+Exit judge_gate(ReportInput input, const std::string& model, const std::string& gate,
+                std::ostream& out);
+
+}  // namespace hone::report

@@ -1,0 +1,16 @@
+#pragma once
+
+namespace hone::stats {
+
+/// Probability that at least one of k draws without replacement from n runs passes, of which c
+/// passed: 1 - C(n-c,k)/C(n,k). Throws std::invalid_argument unless 0 <= c <= n and 1 <= k <= n.
+double pass_at_k(int n, int c, int k);
+
+/// Probability that all k draws pass (pass^k): C(c,k)/C(n,k). Same requirements.
+double pass_hat_k(int n, int c, int k);
+
+/// Lift as a share of what was left to gain, (with - without) / (1 - without)
+/// (SkillsBench, arXiv 2602.12670); 0 when nothing was left to gain.
+double normalised_gain(double without_skill, double with_skill);
+
+}  // namespace hone::stats
