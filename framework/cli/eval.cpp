@@ -1,0 +1,208 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+
+#include "cli/command.hpp"
+#include "model/llama_server.hpp"
+#include "trial/stages.hpp"
+
+namespace hone::cli {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+trial::StageOptions stage_options(const Context& context, bool fresh) {
+  trial::StageOptions options;
+  options.fresh = fresh;
+  options.device = context.device;
+  if (!context.quiet)
+    options.print = [](const std::string& line) { std::cout << "  " << line << std::endl; };
+  return options;
+}
+
+Exit start_endpoint(Context& context, const std::string& model_name) {
+  const auto& manifest = context.manifest();
+  const auto& model = manifest.model(model_name);
+  if (model.endpoint.empty()) {
+    std::cout << fmt::format("model '{}' is served at {}: nothing to start\n", model.name,
+                             model.base_url);
+    return Exit::good;
+  }
+  auto config = trial::endpoint_config(manifest, model);
+  if (!context.quiet)
+    config.progress = [](const std::string& line) { std::cout << line << std::endl; };
+  const auto endpoint = model::start(config);
+  std::cout << fmt::format("{} {} at {} (pid {}, log {})\n", endpoint.reused ? "found" : "started",
+                           model.name, endpoint.base_url, endpoint.pid, endpoint.log.string());
+  return Exit::good;
+}
+
+Exit stop_endpoint(Context& context, const std::string& model_name) {
+  const auto& manifest = context.manifest();
+  const auto& model = manifest.model(model_name);
+  const bool ran = model::stop(trial::endpoint_config(manifest, model).state_dir, model.model);
+  std::cout << (ran ? "stopped " : "no server ran for ") << model_name << '\n';
+  return Exit::good;
+}
+
+Exit run_one_stage(Context& context, const std::string& stage, const std::string& evaluation,
+                   const std::string& model_name, const std::string& case_id,
+                   const std::string& arm, bool fresh) {
+  const auto& manifest = context.manifest();
+  const auto plan = trial::make_plan(manifest, evaluation);
+  auto model = manifest.model(model_name);
+  if (stage == "query") model = trial::with_endpoint(manifest, std::move(model));
+  const trial::Selection selection{&plan.find_case(case_id), trial::arm_named(arm)};
+  const auto result =
+      trial::run_stage(stage, plan, model, selection, stage_options(context, fresh));
+  if (!result.reason.empty()) std::cout << result.reason << '\n';
+  return result.code;
+}
+
+struct EvalOptions {
+  std::string evaluation;
+  Strings models, cases, arms;
+  int runs = 0;
+  bool fresh = false, keep_server = false, no_report = false;
+};
+
+std::vector<trial::Selection> select(const trial::Plan& plan, const EvalOptions& options) {
+  std::vector<const cases::Case*> chosen;
+  for (const auto& id : options.cases) chosen.push_back(&plan.find_case(id));
+  if (chosen.empty())
+    for (const auto& c : plan.cases) chosen.push_back(&c);
+  std::vector<trial::Selection> selections;
+  for (const auto arm : trial::kArms) {
+    const auto wanted = std::string(trial::name(arm));
+    if (!options.arms.empty() &&
+        std::find(options.arms.begin(), options.arms.end(), wanted) == options.arms.end())
+      continue;
+    for (const auto* c : chosen) selections.push_back({c, arm});
+  }
+  return selections;
+}
+
+/// One model through all stages; the worst exit code of them.
+Exit evaluate_model(const trial::Plan& plan, const model::ModelConfig& declared,
+                    const EvalOptions& options, Context& context) {
+  const auto& manifest = *plan.manifest;
+  const auto selections = select(plan, options);
+  const auto stage_opts = stage_options(context, options.fresh);
+  bool started = false;
+  if (!declared.endpoint.empty()) {
+    auto config = trial::endpoint_config(manifest, declared);
+    config.progress = stage_opts.print;
+    started = !model::start(config).reused;
+  }
+  const auto finish = [&] {
+    if (started && !options.keep_server)
+      model::stop(trial::endpoint_config(manifest, declared).state_dir, declared.model);
+  };
+  Exit worst = Exit::good;
+  const auto note = [&](const trial::StageResult& result, const std::string& what) {
+    if (result.code != Exit::infrastructure) return;
+    worst = Exit::infrastructure;
+    std::cerr << "hone: " << what << ": " << result.reason << '\n';
+  };
+  try {
+    const auto model = trial::with_endpoint(manifest, declared);
+    note(trial::query(plan, model, selections, stage_opts), "query");
+    for (const char* stage : {"build", "verify", "bench"})
+      for (const auto& s : selections) {
+        const auto stages = trial::stages_of(*s.c);
+        if (std::find(stages.begin(), stages.end(), stage) == stages.end()) continue;
+        note(trial::run_stage(stage, plan, model, s, stage_opts), stage);
+      }
+  } catch (...) {
+    finish();
+    throw;
+  }
+  finish();
+  return worst;
+}
+
+Exit evaluate(Context& context, const EvalOptions& options) {
+  const auto& manifest = context.manifest();
+  auto plan = trial::make_plan(manifest, options.evaluation);
+  if (options.runs > 0) plan.evaluation.runs = options.runs;
+  const bool broken = print_diagnostics(plan.diagnostics);
+  Exit worst = broken ? Exit::bad_input : Exit::good;
+  int skipped = 0;
+  const auto& models = options.models.empty() ? plan.evaluation.models : options.models;
+  for (const auto& model_name : models) {
+    const auto& model = manifest.model(model_name);
+    const auto begin = std::chrono::steady_clock::now();
+    std::cout << fmt::format("{} with {}: {} cases, {} runs an arm\n", options.evaluation,
+                             model_name, plan.cases.size(), plan.evaluation.runs);
+    try {
+      if (evaluate_model(plan, model, options, context) != Exit::good) worst = Exit::infrastructure;
+    } catch (const Error& e) {
+      if (e.code() != Exit::inconclusive && e.code() != Exit::infrastructure) throw;
+      std::cerr << "hone: " << model_name << ": " << e.what() << '\n';
+      if (e.code() == Exit::inconclusive)
+        ++skipped;
+      else
+        worst = Exit::infrastructure;
+    }
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    std::cout << fmt::format("{} took {:.0f} s\n", model_name, spent.count());
+  }
+  if (!options.no_report) {
+    const auto judged = report(context, {options.evaluation}, {}, false);
+    if (worst == Exit::good) worst = judged;
+  }
+  if (worst == Exit::good && skipped == static_cast<int>(models.size())) worst = Exit::inconclusive;
+  return worst;
+}
+
+}  // namespace
+
+void add_eval_commands(CLI::App& app, Context& context, Action& action) {
+  auto* eval = app.add_subcommand(
+      "eval", "Ask, build, verify, time and report an evaluation: what ctest does, in one process");
+  auto o = std::make_shared<EvalOptions>();
+  eval->add_option("evaluation", o->evaluation, "Its name (see hone list)")->required();
+  eval->add_option("-m,--model", o->models, "Only these models");
+  eval->add_option("-c,--case", o->cases, "Only these cases");
+  eval->add_option("--arm", o->arms, "Only this arm: with_skill or without_skill")
+      ->check(CLI::IsMember({"with_skill", "without_skill"}));
+  eval->add_option("-n,--runs", o->runs, "Runs of each case and arm instead of the declared ones")
+      ->check(CLI::PositiveNumber);
+  eval->add_flag("--fresh", o->fresh, "Ask again where an answer is on record");
+  eval->add_flag("--keep-server", o->keep_server, "Leave the local model server running");
+  eval->add_flag("--no-report", o->no_report, "Only record");
+  eval->callback([&, o] { action = [&, o] { return evaluate(context, *o); }; });
+
+  auto* stage = app.add_subcommand(
+      "stage", "One stage of one case, arm and model: query, build, verify or bench (used by ctest)");
+  auto s = std::make_shared<std::map<std::string, std::string>>();
+  auto fresh = std::make_shared<bool>(false);
+  stage->add_option("stage", (*s)["stage"], "query, build, verify or bench")->required();
+  for (const char* key : {"evaluation", "model", "case", "arm"})
+    stage->add_option(std::string("--") + key, (*s)[key])->required();
+  stage->add_flag("--fresh", *fresh, "Measure again where a record could be used");
+  stage->callback([&, s, fresh] {
+    action = [&, s, fresh] {
+      return run_one_stage(context, s->at("stage"), s->at("evaluation"), s->at("model"),
+                           s->at("case"), s->at("arm"), *fresh);
+    };
+  });
+
+  auto* endpoint = app.add_subcommand("endpoint", "Start or stop the local server of a model");
+  endpoint->require_subcommand(1);
+  auto model = std::make_shared<std::string>();
+  for (const bool start : {true, false}) {
+    auto* sub = endpoint->add_subcommand(start ? "start" : "stop",
+                                         start ? "Start it, or find it running" : "End it");
+    sub->add_option("--model", *model, "The model's name")->required();
+    sub->callback([&, model, start] {
+      action = [&, model, start] {
+        return start ? start_endpoint(context, *model) : stop_endpoint(context, *model);
+      };
+    });
+  }
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,367 @@
+#include "trial/stages.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "cases/check.hpp"
+#include "kernel/build.hpp"
+#include "process/run.hpp"
+#include "process/terminal.hpp"
+#include "storage/storage.hpp"
+
+namespace hone::trial {
+namespace {
+
+namespace fs = std::filesystem;
+using storage::Json;
+
+/// The runs of one selection, with what every stage needs to record them.
+class Recorder {
+ public:
+  Recorder(const Plan& plan, const model::ModelConfig& model, const Selection& selection,
+           const StageOptions& options)
+      : plan_(plan), model_(model), selection_(selection), options_(options) {}
+
+  fs::path dir(int run) const {
+    return plan_.trial_dir(model_.name, selection_.c->id, selection_.arm, run);
+  }
+  /// A record of a run, or null when it isn't there.
+  Json read(int run, const char* file) const {
+    const auto path = dir(run) / file;
+    return fs::exists(path) ? storage::read_json(path) : Json();
+  }
+  void note(StageResult& result, int run, const std::string& outcome, const std::string& evidence,
+            bool reused = false) const {
+    ++(outcome == "infrastructure-error" ? result.failed : result.recorded);
+    if (reused) ++result.reused;
+    if (!options_.print) return;
+    const auto line = process::first_line(evidence);
+    options_.print(fmt::format("{} {} run {}: {}{}{}{}", selection_.c->id, name(selection_.arm), run,
+                               outcome, line.empty() ? "" : ": ", line,
+                               reused ? " (on record)" : ""));
+  }
+  const cases::Case& c() const { return *selection_.c; }
+  int runs() const { return plan_.evaluation.runs; }
+  const Plan& plan() const { return plan_; }
+  const StageOptions& options() const { return options_; }
+
+ private:
+  const Plan& plan_;
+  const model::ModelConfig& model_;
+  const Selection& selection_;
+  const StageOptions& options_;
+};
+
+StageResult finished(StageResult result, const std::string& nothing) {
+  if (result.failed > 0) {
+    result.code = Exit::infrastructure;
+    result.reason = fmt::format("{} of {} could not be measured", result.failed,
+                                result.failed + result.recorded);
+  } else if (result.recorded == 0) {
+    result.code = Exit::inconclusive;
+    result.reason = nothing;
+  }
+  return result;
+}
+
+std::string outcome_of(const Json& record) { return record.value("outcome", std::string()); }
+
+bool truncated(const Json& response) { return outcome_of(response) == "truncated"; }
+
+bool answered(const Json& response) {
+  return outcome_of(response) == "answered" || truncated(response);
+}
+
+/// Environment of the suite programs: where the candidate process and its runtime are.
+process::Command suite_command(const Plan& plan, const std::string& program,
+                               const StageOptions& options) {
+  process::Command command;
+  command.argv = {program};
+  command.inherit_environment = true;
+  command.environment["HONE_CANDIDATE"] = plan.manifest->candidate.string();
+  command.environment["HONE_CUDASIM_DIR"] = plan.manifest->cudasim_dir.string();
+  if (!options.device.empty()) command.environment["HONE_DEVICE"] = options.device;
+  command.limits.wall_seconds = 170;
+  return command;
+}
+
+/// Runs a suite program that writes `file`; its record, or one of an infrastructure error.
+Json run_suite_program(const process::Command& command, const fs::path& file, const char* schema) {
+  fs::remove(file);
+  const auto result = process::run(command);
+  if (fs::exists(file)) return storage::read_json(file);
+  const auto said = process::first_line(result.err.empty() ? result.out : result.err);
+  return Json{{"schema", schema},
+              {"outcome", "infrastructure-error"},
+              {"evidence", fmt::format("{} {} and wrote no record{}{}",
+                                       fs::path(command.argv[0]).filename().string(), result.str(),
+                                       said.empty() ? "" : ": ", said)}};
+}
+
+/// A record that was made from the same candidate by the same program and can be used again.
+Json usable(const Recorder& recorder, int run, const char* file, const std::string& candidate,
+            const fs::path& program) {
+  if (recorder.options().fresh) return {};
+  const Json record = recorder.read(run, file);
+  if (!record.is_object() || outcome_of(record) == "infrastructure-error" ||
+      record.value("candidate", std::string()) != candidate)
+    return {};
+  std::error_code ec;
+  const auto made = fs::last_write_time(recorder.dir(run) / file, ec);
+  if (ec || fs::last_write_time(program, ec) > made || ec) return {};
+  return record;
+}
+
+std::string required_program(const std::string& program, const std::string& what) {
+  if (program.empty() || !fs::exists(program))
+    throw Error(Exit::infrastructure,
+                fmt::format("{} is not built: {} (cmake --build the project first)", what, program));
+  return program;
+}
+
+/// Removes what later stages made of a record that is about to change.
+void clear(const fs::path& dir, std::initializer_list<const char*> names) {
+  for (const char* file : names) fs::remove_all(dir / file);
+}
+
+}  // namespace
+
+model::LlamaServerConfig endpoint_config(const Manifest& manifest, const model::ModelConfig& model) {
+  model::LlamaServerConfig config;
+  config.program = manifest.llama_server;
+  config.gguf = model.gguf;
+  config.gguf_sha256 = model.gguf_sha256;
+  config.alias = model.model;
+  config.context = model.context;
+  config.parallel = model.parallel;
+  config.state_dir = manifest.binary_dir / "hone/endpoints";
+  return config;
+}
+
+model::ModelConfig with_endpoint(const Manifest& manifest, model::ModelConfig model) {
+  if (model.endpoint.empty()) return model;
+  const auto endpoint = model::running(manifest.binary_dir / "hone/endpoints", model.model);
+  if (!endpoint)
+    throw Error(Exit::infrastructure,
+                fmt::format("no server runs for model '{}': hone endpoint start --model {}",
+                            model.name, model.name));
+  model.base_url = endpoint->base_url;
+  return model;
+}
+
+StageResult query(const Plan& plan, const model::ModelConfig& model,
+                  std::span<const Selection> selections, const StageOptions& options) {
+  struct Pending {
+    Selection selection;
+    int run;
+    model::Question question;
+    fs::path dir;
+  };
+  StageResult result;
+  std::vector<Pending> pending;
+  for (const auto& selection : selections) {
+    const Recorder recorder(plan, model, selection, options);
+    const bool with = selection.arm == Arm::with_skill;
+    const auto* skill = with ? &plan.skill : nullptr;
+    for (int run = 0; run < plan.evaluation.runs; ++run) {
+      model::Question question;
+      question.system = skill::system_text(skill);
+      question.user = user_text(plan, *selection.c);
+      question.seed = model.seed.value_or(1) + run;
+      question.max_tokens = selection.c->max_tokens;
+      const auto digest = skill::sent_digest(skill);
+      Json request = {{"schema", "hone.request/1"},
+                      {"evaluation", plan.evaluation.name},
+                      {"skill", plan.skill.name},
+                      {"model", model.name},
+                      {"model_digest", model.gguf_sha256},
+                      {"case", selection.c->id},
+                      {"case_file", selection.c->where.file},
+                      {"case_line", selection.c->where.line},
+                      {"suite", selection.c->suite.empty() ? Json() : Json(selection.c->suite)},
+                      {"kind", selection.c->kind()},
+                      {"arm", name(selection.arm)},
+                      {"run", run},
+                      {"seed", *question.seed},
+                      {"provider", model.provider},
+                      {"base_url", model.base_url},
+                      {"body", model::request_body(model, question)},
+                      {"skill_digest", digest ? Json(*digest) : Json()},
+                      {"case_digest", selection.c->digest},
+                      {"created", storage::utc_now()}};
+      const auto dir = recorder.dir(run);
+      if (!options.fresh) {
+        const Json before = recorder.read(run, "request.json");
+        const Json response = recorder.read(run, "response.json");
+        if (before.is_object() && before["body"] == request["body"] &&
+            before["provider"] == request["provider"] &&
+            before["model_digest"] == request["model_digest"] && response.is_object() &&
+            outcome_of(response) != "infrastructure-error") {
+          recorder.note(result, run, outcome_of(response), "", true);
+          continue;
+        }
+      }
+      fs::remove_all(dir);
+      storage::write_json(dir / "request.json", request);
+      pending.push_back({selection, run, std::move(question), dir});
+    }
+  }
+  if (pending.empty()) return finished(result, "nothing was asked");
+
+  std::vector<model::Question> questions;
+  for (const auto& p : pending) questions.push_back(p.question);
+  model::AskOptions ask_options;
+  ask_options.in_flight = std::max(1, model.parallel);
+  ask_options.on_answer = [&](size_t i, const model::Answer& answer) {
+    storage::write_json(pending[i].dir / "response.json", model::to_json(answer));
+    Recorder(plan, model, pending[i].selection, options)
+        .note(result, pending[i].run, std::string(model::name(answer.outcome)),
+              answer.error ? answer.error->message
+                           : fmt::format("{} tokens in {:.1f} s", answer.usage.output.value_or(0),
+                                         answer.seconds));
+  };
+  model::ask(model, questions, ask_options);
+  return finished(result, "nothing was asked");
+}
+
+StageResult build(const Plan& plan, const model::ModelConfig& model, const Selection& selection,
+                  const StageOptions& options) {
+  const Recorder recorder(plan, model, selection, options);
+  const auto& suite = plan.manifest->suite(selection.c->suite);
+  std::string reason;
+  const auto toolkit = kernel::find_toolkit(plan.manifest->toolkit_root, &reason);
+  if (!toolkit) throw Error(Exit::infrastructure, "no nvcc: " + reason);
+  const fs::path header = suite.header;
+
+  StageResult result;
+  for (int run = 0; run < recorder.runs(); ++run) {
+    const Json response = recorder.read(run, "response.json");
+    if (!response.is_object() || !answered(response)) continue;
+    const auto dir = recorder.dir(run);
+    clear(dir, {"answer"});
+    kernel::ExtractOptions extract_options;
+    extract_options.entry = suite.entry;
+    const auto extraction =
+        kernel::extract(response.value("text", std::string()), extract_options);
+    kernel::BuildReport report;
+    if (extraction.outcome == kernel::ExtractOutcome::extracted) {
+      for (const auto& file : extraction.files)
+        storage::write_atomically(dir / "answer" / file.name, file.text);
+      kernel::BuildRequest request;
+      request.files = extraction.files;
+      request.headers = {{header.filename().string(), storage::read_file(header)}};
+      request.entry = suite.entry;
+      request.library = dir / "candidate.so";
+      request.cache_dir = plan.manifest->cache_dir / "builds";
+      request.toolkit = toolkit;
+      report = kernel::build(request);
+    } else {
+      report = kernel::report_of(extraction);
+    }
+    Json record = kernel::to_json(report);
+    if (truncated(response) && report.outcome != kernel::BuildOutcome::built &&
+        report.outcome != kernel::BuildOutcome::infrastructure_error) {
+      record["outcome"] = "truncated";
+      record["evidence"] = "the answer was cut off by its token limit: " + report.evidence;
+    }
+    storage::write_json(dir / "build.json", record);
+    recorder.note(result, run, outcome_of(record), record["evidence"], report.cached);
+  }
+  return finished(result, "no run has an answer to build");
+}
+
+StageResult verify(const Plan& plan, const model::ModelConfig& model, const Selection& selection,
+                   const StageOptions& options) {
+  const Recorder recorder(plan, model, selection, options);
+  StageResult result;
+  if (!selection.c->expect.kernel) {
+    for (int run = 0; run < recorder.runs(); ++run) {
+      const Json response = recorder.read(run, "response.json");
+      if (!response.is_object() || !answered(response)) continue;
+      Json checks = Json::array();
+      std::string failed;
+      for (const auto& check :
+           cases::check_text(selection.c->expect, response.value("text", std::string()))) {
+        checks.push_back(
+            {{"name", check.name}, {"passed", check.passed}, {"evidence", check.evidence}});
+        if (!check.passed && failed.empty())
+          failed = check.name + (check.evidence.empty() ? "" : ": " + check.evidence);
+      }
+      const std::string outcome =
+          failed.empty() ? "correct" : truncated(response) ? "truncated" : "wrong";
+      storage::write_json(recorder.dir(run) / "verify.json", {{"schema", "hone.verify/1"},
+                                                              {"outcome", outcome},
+                                                              {"evidence", failed},
+                                                              {"checks", checks},
+                                                              {"shapes", Json::array()},
+                                                              {"device", nullptr}});
+      recorder.note(result, run, outcome, failed);
+    }
+    return finished(result, "no run has an answer to check");
+  }
+
+  const auto program =
+      required_program(plan.manifest->suite(selection.c->suite).verify, "the suite's oracle");
+  for (int run = 0; run < recorder.runs(); ++run) {
+    const Json built = recorder.read(run, "build.json");
+    if (outcome_of(built.is_object() ? built : Json::object()) != "built") continue;
+    const auto dir = recorder.dir(run);
+    const fs::path library = dir / "candidate.so";
+    const auto candidate = storage::sha256_of_file(library);
+    Json record = usable(recorder, run, "verify.json", candidate, program);
+    const bool reused = record.is_object();
+    if (!reused) {
+      auto command = suite_command(plan, program, options);
+      command.argv.insert(command.argv.end(), {"--candidate=" + library.string(),
+                                               "--json=" + (dir / "verify.json").string()});
+      record = run_suite_program(command, dir / "verify.json", "hone.verify/1");
+      record["candidate"] = candidate;
+      storage::write_json(dir / "verify.json", record);
+    }
+    recorder.note(result, run, outcome_of(record), record.value("evidence", std::string()), reused);
+  }
+  return finished(result, "no run has a candidate that was built");
+}
+
+StageResult bench(const Plan& plan, const model::ModelConfig& model, const Selection& selection,
+                  const StageOptions& options) {
+  const Recorder recorder(plan, model, selection, options);
+  const auto program =
+      required_program(plan.manifest->suite(selection.c->suite).bench, "the suite's benchmark");
+  StageResult result;
+  for (int run = 0; run < recorder.runs(); ++run) {
+    const auto dir = recorder.dir(run);
+    const Json verified = recorder.read(run, "verify.json");
+    if (outcome_of(verified.is_object() ? verified : Json::object()) != "correct") {
+      clear(dir, {"bench.json"});
+      continue;
+    }
+    const fs::path library = dir / "candidate.so";
+    const auto candidate = storage::sha256_of_file(library);
+    Json record = usable(recorder, run, "bench.json", candidate, program);
+    const bool reused = record.is_object();
+    if (!reused) {
+      auto command = suite_command(plan, program, options);
+      command.argv.insert(command.argv.end(), {"--candidate=" + library.string(),
+                                               "--json=" + (dir / "bench.json").string()});
+      record = run_suite_program(command, dir / "bench.json", "hone.bench/1");
+      record["candidate"] = candidate;
+      storage::write_json(dir / "bench.json", record);
+    }
+    recorder.note(result, run, outcome_of(record), record.value("evidence", std::string()), reused);
+  }
+  return finished(result, "no run has a correct candidate to time");
+}
+
+StageResult run_stage(const std::string& stage, const Plan& plan, const model::ModelConfig& model,
+                      const Selection& selection, const StageOptions& options) {
+  if (stage == "query") return query(plan, model, {&selection, 1}, options);
+  if (stage == "build") return build(plan, model, selection, options);
+  if (stage == "verify") return verify(plan, model, selection, options);
+  if (stage == "bench") return bench(plan, model, selection, options);
+  throw Error(Exit::usage,
+              fmt::format("unknown stage '{}'; known: query, build, verify, bench", stage));
+}
+
+}  // namespace hone::trial
