@@ -13,17 +13,17 @@ using Deadline = Clock::time_point;
 
 /// The deadline that lies `seconds` from now.
 inline Deadline in_seconds(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                            std::chrono::duration<double>(seconds));
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 /// How a transfer ended. `eof`: the peer closed its end (it exited, crashed or closed the pipe).
 enum class Io { ok, eof, timeout };
 
 /// A long-lived child with binary pipes on its stdin and stdout. Stderr is collected in the
-/// background of each call, its last 64 KiB kept, so a chatty child never blocks. limits.wall_seconds
-/// bounds the whole life: past it every call returns Io::timeout. The destructor kills the child and
-/// all its descendants. Not thread-safe; movable.
+/// background of each call, its last 64 KiB kept, so a chatty child never blocks.
+/// limits.wall_seconds bounds the whole life: past it every call returns Io::timeout. The
+/// destructor kills the child and all its descendants. Not thread-safe; movable.
 class Child {
  public:
   /// Starts the program; `input` is ignored. On failure the object is dead and error() says why.
@@ -33,8 +33,8 @@ class Child {
   Child& operator=(Child&&) noexcept;
   ~Child();
 
-  const std::string& error() const;   ///< why it could not be started, or ""
-  const std::string& tier() const;    ///< as Result::tier
+  const std::string& error() const;  ///< why it could not be started, or ""
+  const std::string& tier() const;   ///< as Result::tier
 
   /// Writes all bytes, draining stderr meanwhile. A child that writes without reading, until both
   /// pipes are full, ends in a timeout, not a deadlock.

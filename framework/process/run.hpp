@@ -10,46 +10,46 @@ namespace hone::process {
 
 /// What a child may use. Zero means: not limited.
 struct Limits {
-  double wall_seconds = 60;           ///< then the child and all its descendants are killed
-  uint64_t cpu_seconds = 0;           ///< per process
-  uint64_t address_space_bytes = 0;   ///< per process; leave 0 for a process that uses a GPU
-  uint64_t file_size_bytes = 0;       ///< of each file written
-  uint64_t processes = 0;             ///< at one time; the kernel does not hold root to it
-  uint64_t output_bytes = 1 << 20;    ///< kept of stdout and of stderr, each; the rest is dropped
+  double wall_seconds = 60;          ///< then the child and all its descendants are killed
+  uint64_t cpu_seconds = 0;          ///< per process
+  uint64_t address_space_bytes = 0;  ///< per process; leave 0 for a process that uses a GPU
+  uint64_t file_size_bytes = 0;      ///< of each file written
+  uint64_t processes = 0;            ///< at one time; the kernel does not hold root to it
+  uint64_t output_bytes = 1 << 20;   ///< kept of stdout and of stderr, each; the rest is dropped
 };
 
 /// What a sandboxed child sees: the system's programs and libraries read-only, a private /tmp, /dev
-/// with the harmless nodes, and what is named here. Everything else, the network and other processes
-/// are absent under the tier "bubblewrap"; the tier "rlimits" hides nothing.
+/// with the harmless nodes, and what is named here. Everything else, the network and other
+/// processes are absent under the tier "bubblewrap"; the tier "rlimits" hides nothing.
 struct Sandbox {
-  std::vector<std::filesystem::path> readable;   ///< files or folders, at the same place, read-only
-  std::vector<std::filesystem::path> writable;   ///< existing folders or files, at the same place
-  bool gpu_devices = false;                      ///< /dev/nvidia*
+  std::vector<std::filesystem::path> readable;  ///< files or folders, at the same place, read-only
+  std::vector<std::filesystem::path> writable;  ///< existing folders or files, at the same place
+  bool gpu_devices = false;                     ///< /dev/nvidia*
   bool network = false;
-  uint64_t tmp_bytes = uint64_t{1} << 30;        ///< size of the private /tmp
+  uint64_t tmp_bytes = uint64_t{1} << 30;  ///< size of the private /tmp
 };
 
 /// One program to start.
 struct Command {
-  std::vector<std::string> argv;                    ///< argv[0] is searched in PATH
-  std::map<std::string, std::string> environment;   ///< all that a child gets, but see below
-  bool inherit_environment = false;   ///< ours below `environment`; ignored when sandboxed
-  std::filesystem::path directory;    ///< empty: ours, or / in a sandbox; must be visible there
-  std::string input;                  ///< given on stdin by run(); then end of file
+  std::vector<std::string> argv;                   ///< argv[0] is searched in PATH
+  std::map<std::string, std::string> environment;  ///< all that a child gets, but see below
+  bool inherit_environment = false;  ///< ours below `environment`; ignored when sandboxed
+  std::filesystem::path directory;   ///< empty: ours, or / in a sandbox; must be visible there
+  std::string input;                 ///< given on stdin by run(); then end of file
   Limits limits;
   std::optional<Sandbox> sandbox;
 };
 
 /// How a child ended. Never judged here.
 struct Result {
-  int exit_code = -1;        ///< valid when signal == 0 and error is empty
-  int signal = 0;            ///< that ended it; 0 when it exited
-  bool timed_out = false;    ///< killed at limits.wall_seconds
-  bool output_truncated = false;   ///< more was written than output_bytes
-  std::string out, err;            ///< raw bytes: pass through sanitise() before showing them
+  int exit_code = -1;             ///< valid when signal == 0 and error is empty
+  int signal = 0;                 ///< that ended it; 0 when it exited
+  bool timed_out = false;         ///< killed at limits.wall_seconds
+  bool output_truncated = false;  ///< more was written than output_bytes
+  std::string out, err;           ///< raw bytes: pass through sanitise() before showing them
   double seconds = 0;
-  std::string tier;    ///< sandbox that held: "bubblewrap", "rlimits"; "" when none was asked for
-  std::string error;   ///< why it could not be started; empty when it was
+  std::string tier;   ///< sandbox that held: "bubblewrap", "rlimits"; "" when none was asked for
+  std::string error;  ///< why it could not be started; empty when it was
   bool ok() const { return error.empty() && signal == 0 && !timed_out && exit_code == 0; }
   /// "exited with code 3", "killed by SIGSEGV (segmentation fault)", "timed out after 2 s" …
   std::string str() const;

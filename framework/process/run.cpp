@@ -1,0 +1,103 @@
+#include "process/run.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "process/child.hpp"
+#include "process/launch.hpp"
+
+namespace hone::process {
+namespace {
+
+/// One output of the child, kept up to a bound.
+struct Sink {
+  Fd& fd;
+  std::string& text;
+  uint64_t limit;
+  uint64_t total = 0;
+
+  void drain() {
+    char buffer[65536];
+    while (fd) {
+      const ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && errno == EAGAIN) return;
+      if (n <= 0) return fd.reset();
+      total += static_cast<uint64_t>(n);
+      if (text.size() < limit)
+        text.append(buffer, std::min<size_t>(static_cast<size_t>(n), limit - text.size()));
+      if (total > limit * 64) return;
+    }
+  }
+};
+
+int milliseconds_until(Deadline deadline) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::clamp<long long>(left + 1, 0, 1000000));
+}
+
+}  // namespace
+
+Result run(const Command& command) {
+  Result result;
+  const auto start = Clock::now();
+  Launched child = launch(command);
+  result.tier = child.tier;
+  result.error = child.error;
+  if (!result.error.empty()) return result;
+
+  const NoSigpipe guard;
+  const uint64_t keep = command.limits.output_bytes;
+  Sink out{child.out, result.out, keep}, err{child.err, result.err, keep};
+  std::string_view input = command.input;
+  if (input.empty()) child.in.reset();
+  const bool bounded = command.limits.wall_seconds > 0;
+  const Deadline deadline = in_seconds(bounded ? command.limits.wall_seconds : 1e8);
+
+  for (;;) {
+    pollfd fds[4] = {{child.status.get(), POLLIN, 0},
+                     {child.out.get(), POLLIN, 0},
+                     {child.err.get(), POLLIN, 0},
+                     {child.in.get(), POLLOUT, 0}};
+    ::poll(fds, 4, child.control ? milliseconds_until(deadline) : 1000);
+    out.drain();
+    err.drain();
+    if (fds[3].revents != 0 && child.in) {
+      const ssize_t n = ::write(child.in.get(), input.data(), input.size());
+      if (n > 0) input.remove_prefix(static_cast<size_t>(n));
+      if (input.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) child.in.reset();
+    }
+    if (fds[0].revents != 0) break;
+    if (child.control && Clock::now() >= deadline) {
+      result.timed_out = true;
+      child.kill();
+    }
+    if (child.control && (out.total > keep * 64 || err.total > keep * 64)) child.kill();
+  }
+  out.drain();  // everyone who could write is gone
+  err.drain();
+  result.output_truncated = out.total > keep || err.total > keep;
+  child.finish(result, result.err);
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return result;
+}
+
+std::string Result::str() const {
+  if (!error.empty()) return error;
+  if (timed_out) return fmt::format("timed out after {:.3g} s", seconds);
+  if (signal != 0) {
+    const char* name = ::sigabbrev_np(signal);
+    const char* what = ::sigdescr_np(signal);
+    return fmt::format("killed by SIG{} ({})", name != nullptr ? name : std::to_string(signal),
+                       what != nullptr ? what : "unknown");
+  }
+  return fmt::format("exited with code {}", exit_code);
+}
+
+}  // namespace hone::process
