@@ -13,7 +13,8 @@ struct Counters {
   std::uint64_t threads = 0;
 
   std::uint64_t warp_instructions = 0;
-  std::uint64_t thread_instructions = 0;  ///< sum of lanes that executed (predicated-off ones aside)
+  std::uint64_t thread_instructions =
+      0;  ///< sum of lanes that executed (predicated-off ones aside)
 
   /// Warp instructions by pipe.
   std::uint64_t warp_fp32 = 0, warp_fp64 = 0, warp_half = 0, warp_tensor = 0, warp_int = 0,
@@ -27,7 +28,8 @@ struct Counters {
                 thread_sync = 0, thread_shuffle = 0, thread_texture = 0, thread_other = 0;
 
   /// Floating-point operations: fma counts 2, packed x2 counts both, mma counts 2*m*n*k.
-  std::uint64_t flops_fp32 = 0, flops_fp64 = 0, flops_half = 0, flops_tensor = 0, ops_tensor_int = 0;
+  std::uint64_t flops_fp32 = 0, flops_fp64 = 0, flops_half = 0, flops_tensor = 0,
+                ops_tensor_int = 0;
 
   std::uint64_t branches = 0;            ///< warp-level executed branches
   std::uint64_t divergent_branches = 0;  ///< those that split their lanes

@@ -35,14 +35,14 @@ struct LaunchConfig {
 /// Why a launch stopped. Each maps to a CUDA error code in api.
 enum class FaultKind : std::uint8_t {
   none,
-  illegal_address,      ///< out of bounds, freed or foreign memory
+  illegal_address,  ///< out of bounds, freed or foreign memory
   misaligned_address,
   illegal_instruction,  ///< an instruction or a modifier that isn't implemented, or no PTX body
   invalid_program,      ///< PTX that names what isn't there (undefined symbol, bad operand)
   assertion,
   trap,
   timeout,
-  barrier_error,  ///< threads wait for partners that can't come
+  barrier_error,          ///< threads wait for partners that can't come
   invalid_configuration,  ///< grid, block, shared memory or parameters that can't be launched
   out_of_memory,
   internal,

@@ -18,7 +18,8 @@ namespace cudasim {
 /// PTX text that can't be read; what() says "line:column: …" and what would be right.
 struct ParseError : std::runtime_error {
   ParseError(int line_, int column_, const std::string& what_text)
-      : std::runtime_error(std::to_string(line_) + ":" + std::to_string(column_) + ": " + what_text),
+      : std::runtime_error(std::to_string(line_) + ":" + std::to_string(column_) + ": " +
+                           what_text),
         line(line_),
         column(column_) {}
   int line;
@@ -42,9 +43,9 @@ struct Variable {
   std::uint32_t align = 1;
   std::vector<std::byte> initial;  ///< may be shorter than size; the rest is zero
   std::vector<Relocation> relocations;
-  bool external = false;  ///< .extern: defined elsewhere
-  bool visible = false;   ///< .visible, .weak or .common
-  bool managed = false;   ///< .attribute(.managed)
+  bool external = false;      ///< .extern: defined elsewhere
+  bool visible = false;       ///< .visible, .weak or .common
+  bool managed = false;       ///< .attribute(.managed)
   std::uint64_t address = 0;  ///< set by Module::bind
 };
 
@@ -66,17 +67,24 @@ struct Function {
   std::vector<Param> results;      ///< .func only
   std::uint32_t param_bytes = 0;   ///< whole parameter block
   std::uint32_t result_bytes = 0;  ///< whole result block
-  std::uint32_t static_shared_bytes = 0;  ///< shared memory a block of this kernel needs, without dynamic
-  std::uint32_t local_bytes = 0;          ///< local memory of one thread in this function's frame
-  std::uint32_t register_estimate = 0;    ///< 32-bit registers live at once, estimated from PTX
-  std::uint32_t max_threads[3] = {0, 0, 0};       ///< .maxntid, 0 when absent
+  std::uint32_t static_shared_bytes =
+      0;                          ///< shared memory a block of this kernel needs, without dynamic
+  std::uint32_t local_bytes = 0;  ///< local memory of one thread in this function's frame
+  std::uint32_t register_estimate = 0;       ///< 32-bit registers live at once, estimated from PTX
+  std::uint32_t max_threads[3] = {0, 0, 0};  ///< .maxntid, 0 when absent
   std::uint32_t required_threads[3] = {0, 0, 0};  ///< .reqntid, 0 when absent
   std::uint32_t min_blocks_per_sm = 0;            ///< .minnctapersm
   std::uint32_t max_registers = 0;                ///< .maxnreg
   std::uint32_t cluster[3] = {0, 0, 0};           ///< .reqnctapercluster, 0 when absent
   bool explicit_cluster = false;                  ///< .explicitcluster
-  bool uses_grid_sync = false;                    ///< reads %envreg1/2: cooperative_groups grid sync
+  bool uses_grid_sync = false;  ///< reads %envreg1/2: cooperative_groups grid sync
   int line = 0;
+
+  /// Kernels: where each shared variable of the kernel and of what it calls lies in the block's
+  /// shared memory; body-level ones are named "function/variable".
+  std::map<std::string, std::uint32_t, std::less<>> shared_offsets;
+  /// Kernels: functions that may run, this one first.
+  std::vector<const Function*> reachable;
 
   std::vector<Declaration> declarations;  ///< registers and variables of the body
   std::vector<Instruction> body;
@@ -108,8 +116,8 @@ class Module {
   static std::uint64_t function_address(const Function& function);
   const Function* function_at(std::uint64_t address) const;  ///< nullptr when no function is there
 
-  std::string version;  ///< "9.0"
-  std::string target;   ///< "sm_90"
+  std::string version;               ///< "9.0"
+  std::string target;                ///< "sm_90"
   std::map<int, std::string> files;  ///< .file index to path
   mutable std::recursive_mutex decode_mutex;
 

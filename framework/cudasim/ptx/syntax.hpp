@@ -12,10 +12,47 @@ enum class Space : std::uint8_t { generic, reg, param, local, shared, global, co
 
 /// PTX fundamental types. b128 is a 16-byte register.
 enum class Type : std::uint8_t {
-  none, pred, b8, b16, b32, b64, b128, u8, u16, u32, u64, s8, s16, s32, s64,
-  f16, f32, f64, bf16, tf32, f16x2, bf16x2, u16x2, s16x2,
-  e4m3, e5m2, e4m3x2, e5m2x2, e2m1, e2m1x2, e2m3, e3m2, e2m3x2, e3m2x2, ue8m0, ue8m0x2,
-  s4, u4, b1, s2, u2,
+  none,
+  pred,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  tf32,
+  f16x2,
+  bf16x2,
+  u16x2,
+  s16x2,
+  e4m3,
+  e5m2,
+  e4m3x2,
+  e5m2x2,
+  e2m1,
+  e2m1x2,
+  e2m3,
+  e3m2,
+  e2m3x2,
+  e3m2x2,
+  ue8m0,
+  ue8m0x2,
+  s4,
+  u4,
+  b1,
+  s2,
+  u2,
 };
 
 /// Bytes of a register of this type (pred: 0; x2 of 8-bit floats: 2).
@@ -40,7 +77,7 @@ struct Operand {
   Kind kind = Kind::identifier;
   bool negated = false;  ///< !p
   std::string name;
-  std::string dual;      ///< q of a p|q destination
+  std::string dual;  ///< q of a p|q destination
   std::int64_t value = 0;
   std::vector<Operand> items;
 };
@@ -61,7 +98,8 @@ struct Instruction {
   std::string text;   ///< as written, one line, for messages
   int line = 0;       ///< of the PTX text
   SourceLine source;
-  int scope = 0;      ///< block scope, an index of Function scopes; 0 is the body
+  std::vector<SourceLine> inlined;  ///< while parsing: callers of the inlined code, innermost first
+  int scope = 0;                    ///< block scope, an index of Function scopes; 0 is the body
 
   bool has(std::string_view modifier) const;
 };
