@@ -32,12 +32,15 @@ struct Gate {
 /// what would be right; `where` (the declaring file and line) is named first when it is known.
 Gate parse_gate(std::string_view text, const Location& where = {});
 
-/// One line per quantity that a gate may name, with what it means: for --help and error messages.
-struct QuantityHelp {
-  std::string usage;
+/// What a gate may name: for --help, error messages and the judge.
+struct Quantity {
+  enum class Unit { rate, points, tokens, count };
+  std::string name;
+  std::string parameters;  ///< "", "arm" or "arm, k"
   std::string meaning;
+  Unit unit = Unit::rate;
 };
-std::vector<QuantityHelp> gate_quantities();
+const std::vector<Quantity>& gate_quantities();
 
 /// One arm's tokens per answered trial; absent when the server reported no usage.
 struct ArmTokens {
@@ -91,9 +94,9 @@ struct GateVerdict {
 /// Estimates (`pass_rate`, `lift`): pass when the estimate meets the threshold; fail when it does
 /// not and the data rule the threshold out (pass_rate: the exact binomial tail of the totals, which
 /// is conservative when cases differ; lift: one-sided t bound over cases; both at alpha);
-/// inconclusive between the two. With at most 10 scored runs an arm, only what the exact test
-/// settles. Other quantities (bounds, tokens, counts) are compared as they are; an absent one is
-/// inconclusive.
+/// inconclusive between the two. With at most 10 scored runs in an arm a pass_rate passes or fails
+/// only where the exact test settles it, and a lift is inconclusive. Other quantities (bounds,
+/// tokens, counts) are compared as they are; an absent one is inconclusive.
 ///
 /// no-regression: the with-skill rates of the cases that both measurements share. A drop is an
 /// alarm when it is significant, one-sided at alpha, on both counts: (1) beyond resampling noise on

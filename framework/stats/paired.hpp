@@ -44,7 +44,7 @@ inline constexpr int kFewestCasesForAClaim = 6;
 /// SE^2 = 1/N^2 * sum_c (sum_i (s_ic - mean))^2 (Miller 2024, arXiv 2411.00640).
 double clustered_se(std::span<const std::vector<double>> clusters);
 
-/// Standard error of the mean that takes every score for independent (ddof 1): for contrast only.
+/// Standard error of the mean that takes every score for independent (ddof 0): for contrast only.
 double independent_se(std::span<const double> scores);
 
 /// Steele, Lea and Flood's SplitMix64: small, the same on every machine.
