@@ -58,6 +58,8 @@ std::string_view name_of(RegionKind kind) noexcept {
       return "device heap";
     case RegionKind::array:
       return "array";
+    case RegionKind::image:
+      return "texture or surface object";
   }
   return "unknown";
 }

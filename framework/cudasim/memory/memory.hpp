@@ -21,6 +21,7 @@ enum class RegionKind : std::uint8_t {
   constant,       ///< __constant__ variables
   device_heap,    ///< malloc/new in a kernel
   array,          ///< cudaMallocArray and friends (reached through textures and surfaces)
+  image,          ///< what a texture or surface handle points to: see image.hpp
 };
 
 /// "device", "managed", … as used in messages and JSON.
