@@ -35,10 +35,15 @@ Gate parse_gate(std::string_view text, const Location& where = {});
 /// What a gate may name: for --help, error messages and the judge.
 struct Quantity {
   enum class Unit { rate, points, tokens, count };
-  std::string name;
-  std::string parameters;  ///< "", "arm" or "arm, k"
+  std::string usage;  ///< "lift", "pass_rate(arm)", "pass_at_k(arm, k)"
   std::string meaning;
   Unit unit = Unit::rate;
+  /// `usage` up to its parameters, and what stands in its parentheses.
+  std::string name() const { return usage.substr(0, usage.find('(')); }
+  std::string parameters() const {
+    const auto open = usage.find('(');
+    return open == std::string::npos ? "" : usage.substr(open + 1, usage.size() - open - 2);
+  }
 };
 const std::vector<Quantity>& gate_quantities();
 
@@ -67,6 +72,7 @@ struct GateFacts {
   std::vector<std::string> case_digests;  ///< parallel to cases; empty strings are not compared
   ArmTokens with_skill;
   ArmTokens without_skill;
+  std::optional<double> tokens_saved;  ///< a trial, without - with, mean over cases
   int infrastructure_errors = 0;
   int not_run = 0;
   std::optional<GateBaseline> baseline;

@@ -71,7 +71,7 @@ std::string number(double value, Unit unit) {
 const Quantity& quantity_of(const Gate& gate) {
   const auto& all = gate_quantities();
   const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const Quantity& q) { return q.name == gate.quantity; });
+                                  [&](const Quantity& q) { return q.name() == gate.quantity; });
   if (found == all.end()) throw std::invalid_argument("gate was not parsed: " + gate.text);
   return *found;
 }
@@ -205,8 +205,7 @@ double value_of(const Gate& gate, const GateFacts& facts, std::string* absent) {
     if (total(facts, arm).passes == 0) *absent = "no answer is correct";
     return tokens.per_correct ? *tokens.per_correct : reported(tokens.per_correct);
   }
-  if (name == "tokens_saved")
-    return reported(sum_of(facts.without_skill)) - reported(sum_of(facts.with_skill));
+  if (name == "tokens_saved") return reported(facts.tokens_saved);
   if (name == "pass_rate_low") {
     if (total(facts, arm).n == 0) *absent = "no scored run";
     return clopper_pearson(total(facts, arm)).low;

@@ -75,6 +75,7 @@ TEST(TokenGates, CompareWhatTheServerReported) {
   EXPECT_THAT(judge("tokens_saved >= 0", f).message, HasSubstr("no token usage"));
   f.with_skill = {700, 120, 900};
   f.without_skill = {200, 150, std::nullopt};
+  f.tokens_saved = -470;
   const auto paid = judge("tokens_saved >= 0", f);
   EXPECT_EQ(paid.outcome, GateOutcome::fail);
   EXPECT_THAT(paid.message, HasSubstr("-470"));

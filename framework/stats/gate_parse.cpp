@@ -11,13 +11,9 @@ namespace {
 
 constexpr const char* kOperators[] = {">=", "<=", "==", ">", "<"};
 
-std::string usage(const Quantity& q) {
-  return q.parameters.empty() ? q.name : q.name + "(" + q.parameters + ")";
-}
-
 const Quantity* find_quantity(const std::string& name) {
   for (const auto& q : gate_quantities())
-    if (q.name == name) return &q;
+    if (q.name() == name) return &q;
   return nullptr;
 }
 
@@ -121,7 +117,7 @@ class Parser {
     }
     if (gate_.op.empty())
       fail(op_at, "a comparison is expected here",
-           fmt::format("one of >=, >, <=, <, as in {} >= 0", usage(*quantity)));
+           fmt::format("one of >=, >, <=, <, as in {} >= 0", quantity->usage));
     at_ += gate_.op.size();
     if (gate_.op == "==" && quantity->unit != Quantity::Unit::count)
       fail(op_at, "'==' suits counts only", "use >= or <=");
@@ -142,8 +138,8 @@ class Parser {
     std::vector<std::string> names = {"no-regression"};
     std::string known;
     for (const auto& q : gate_quantities()) {
-      names.push_back(q.name);
-      known += usage(q) + ", ";
+      names.push_back(q.name());
+      known += q.usage + ", ";
     }
     const std::string near = nearest(name, names);
     fail(start, "unknown quantity '" + name + "'",
@@ -152,19 +148,20 @@ class Parser {
   }
 
   void arguments(const Quantity& quantity) {
-    if (quantity.parameters.empty()) {
-      if (take('(')) fail(at_ - 1, quantity.name + " takes no arguments", "write " + quantity.name);
+    if (quantity.parameters().empty()) {
+      if (take('('))
+        fail(at_ - 1, quantity.name() + " takes no arguments", "write " + quantity.name());
       return;
     }
-    const std::string form = usage(quantity);
-    if (!take('(')) fail(at_, quantity.name + " needs its arguments", "write " + form);
+    const std::string form = quantity.usage;
+    if (!take('(')) fail(at_, quantity.name() + " needs its arguments", "write " + form);
     blanks();
     size_t start = at_;
     const std::string arm = identifier();
     if (arm != arm_name(Arm::with_skill) && arm != arm_name(Arm::without_skill))
       fail(start, "unknown arm '" + arm + "'", "with_skill or without_skill");
     gate_.arguments.push_back(arm);
-    if (quantity.parameters == "arm, k") {
+    if (quantity.parameters() == "arm, k") {
       if (!take(',')) fail(at_, "the number of draws is missing", "write " + form);
       blanks();
       start = at_;
@@ -189,25 +186,24 @@ class Parser {
 const std::vector<Quantity>& gate_quantities() {
   using Unit = Quantity::Unit;
   static const std::vector<Quantity> quantities = {
-      {"pass_rate", "arm", "share of runs that are correct, mean over cases", Unit::rate},
-      {"pass_rate_low", "arm", "its guaranteed lower bound (Clopper-Pearson 95 % of the totals)",
+      {"pass_rate(arm)", "share of runs that are correct, mean over cases", Unit::rate},
+      {"pass_rate_low(arm)", "its guaranteed lower bound (Clopper-Pearson 95 % of the totals)",
        Unit::rate},
-      {"lift", "", "pass_rate(with_skill) - pass_rate(without_skill), mean over cases",
-       Unit::points},
-      {"lift_low", "", "lower end of the lift's 95 % t interval over cases", Unit::points},
-      {"lift_high", "", "upper end of the lift's 95 % t interval over cases", Unit::points},
-      {"normalised_gain", "", "lift as a share of what was left to gain", Unit::points},
-      {"pass_at_k", "arm, k", "probability that one of k runs is correct, mean over cases",
+      {"lift", "pass_rate(with_skill) - pass_rate(without_skill), mean over cases", Unit::points},
+      {"lift_low", "lower end of the lift's 95 % t interval over cases", Unit::points},
+      {"lift_high", "upper end of the lift's 95 % t interval over cases", Unit::points},
+      {"normalised_gain", "lift as a share of what was left to gain", Unit::points},
+      {"pass_at_k(arm, k)", "probability that one of k runs is correct, mean over cases",
        Unit::rate},
-      {"pass_hat_k", "arm, k", "probability that all of k runs are correct, mean over cases",
+      {"pass_hat_k(arm, k)", "probability that all of k runs are correct, mean over cases",
        Unit::rate},
-      {"tokens_saved", "", "tokens a trial, without the skill minus with it", Unit::tokens},
-      {"tokens", "arm", "input and output tokens a trial", Unit::tokens},
-      {"input_tokens", "arm", "input tokens a trial", Unit::tokens},
-      {"output_tokens", "arm", "output tokens a trial", Unit::tokens},
-      {"tokens_per_correct", "arm", "all tokens of the arm for each correct answer", Unit::tokens},
-      {"flaky_cases", "arm", "cases of which some runs are correct and some not", Unit::count},
-      {"infrastructure_errors", "", "trials that could not be measured", Unit::count},
+      {"tokens_saved", "tokens a trial, without the skill minus with it", Unit::tokens},
+      {"tokens(arm)", "input and output tokens a trial", Unit::tokens},
+      {"input_tokens(arm)", "input tokens a trial", Unit::tokens},
+      {"output_tokens(arm)", "output tokens a trial", Unit::tokens},
+      {"tokens_per_correct(arm)", "all tokens of the arm for each correct answer", Unit::tokens},
+      {"flaky_cases(arm)", "cases of which some runs are correct and some not", Unit::count},
+      {"infrastructure_errors", "trials that could not be measured", Unit::count},
   };
   return quantities;
 }
