@@ -8,8 +8,8 @@
 namespace hone::kernel {
 
 struct ExtractOptions {
-  std::string entry;   ///< symbol that the answer must define, e.g. "layernorm_forward"
-  std::string default_name = "kernel.cu";   ///< for code without a file name
+  std::string entry;  ///< symbol that the answer must define, e.g. "layernorm_forward"
+  std::string default_name = "kernel.cu";  ///< for code without a file name
   FileLimits limits;
 };
 
@@ -18,8 +18,8 @@ enum class ExtractOutcome { extracted, no_code, extract_error };
 /// What a model's answer holds.
 struct Extraction {
   ExtractOutcome outcome = ExtractOutcome::no_code;
-  std::vector<SourceFile> files;   ///< empty unless extracted
-  std::string evidence;   ///< one line: what was taken, or why nothing was
+  std::vector<SourceFile> files;  ///< empty unless extracted
+  std::string evidence;           ///< one line: what was taken, or why nothing was
 };
 
 /// Finds the code in an answer.
@@ -29,8 +29,8 @@ struct Extraction {
 /// - A block's file name comes from its info string ("```cuda kernel.cu", "```kernel.cu"), the line
 ///   before it ("**kernel_src/x.cu**", "### `x.cu`:"), or its first line ("// file: x.cu").
 /// - Named files, when they hold the entry: those (a later block replaces an earlier one of the
-///   same name). Otherwise the last block that holds the entry and a __global__; otherwise, when the
-///   parts are spread over blocks, all unnamed blocks joined in order.
+///   same name). Otherwise the last block that holds the entry and a __global__; otherwise, when
+///   the parts are spread over blocks, all unnamed blocks joined in order.
 /// - No fence at all: the answer itself from its first line of code, when it looks like code.
 Extraction extract(std::string_view answer, const ExtractOptions& options);
 

@@ -10,10 +10,10 @@ namespace hone::kernel {
 /// One [kernel.<name>] of a build.toml.
 struct ProjectKernel {
   std::string name;
-  std::vector<std::string> src;                 ///< relative to the project
-  std::vector<std::string> include;             ///< folders, relative to the project
+  std::vector<std::string> src;      ///< relative to the project
+  std::vector<std::string> include;  ///< folders, relative to the project
   std::vector<std::string> depends;
-  std::vector<std::string> cuda_capabilities;   ///< "9.0"; the project's when not given
+  std::vector<std::string> cuda_capabilities;  ///< "9.0"; the project's when not given
   std::vector<std::string> cuda_flags;
 };
 
@@ -32,8 +32,8 @@ struct Project {
 /// sources that do not exist.
 Project load_project(const std::filesystem::path& path);
 
-/// The same of a build.toml's text; `file` names it in diagnostics, and `present` are the files that
-/// exist beside it.
+/// The same of a build.toml's text; `file` names it in diagnostics, and `present` are the files
+/// that exist beside it.
 Project parse_project(const std::string& text, const std::string& file,
                       const std::vector<std::string>& present);
 

@@ -17,7 +17,7 @@ struct FileLimits {
   size_t file_bytes = 1 << 20;
   size_t total_bytes = 4 << 20;
   size_t name_bytes = 200;
-  size_t depth = 8;   ///< folders in a name
+  size_t depth = 8;  ///< folders in a name
 };
 
 /// Why `name` may not be used as a file name below a folder ("absolute path", "leaves its folder

@@ -8,15 +8,15 @@ namespace hone::kernel {
 
 /// A CUDA toolkit.
 struct Toolkit {
-  std::filesystem::path root;   ///< as given
+  std::filesystem::path root;  ///< as given
   std::filesystem::path nvcc;
-  std::string version;          ///< "13.0.48", of version.json or nvcc --version
-  std::vector<std::filesystem::path> include;   ///< include, include/cccl
-  std::filesystem::path library_dir;            ///< where libcudart.so is (lib64 or lib)
+  std::string version;                         ///< "13.0.48", of version.json or nvcc --version
+  std::vector<std::filesystem::path> include;  ///< include, include/cccl
+  std::filesystem::path library_dir;           ///< where libcudart.so is (lib64 or lib)
 };
 
-/// The toolkit at `hint`, when that is not empty; otherwise of CUDA_HOME, of /usr/local/cuda, of the
-/// nvcc in PATH. Nothing when no nvcc that runs is there; `reason` then says what was tried.
+/// The toolkit at `hint`, when that is not empty; otherwise of CUDA_HOME, of /usr/local/cuda, of
+/// the nvcc in PATH. Nothing when no nvcc that runs is there; `reason` then says what was tried.
 std::optional<Toolkit> find_toolkit(const std::filesystem::path& hint = {},
                                     std::string* reason = nullptr);
 
