@@ -79,7 +79,7 @@ void add_case(Script& script, const Plan& plan, const model::ModelConfig& model,
                  "--case", c.id,   "--arm",        std::string(name(arm))};
     t.labels = {"skills", "skill:" + evaluation.skill, "model:" + model.name, "stage:" + stage};
     if (!c.suite.empty()) t.labels.push_back("suite:" + c.suite);
-    t.required = {"report", "--no-judge"};
+    t.required = {"report"};
     if (!before.empty()) t.required.push_back(before);
     if (stage == "query") {
       if (!model.endpoint.empty()) t.required.push_back("endpoint." + model.name);
@@ -104,7 +104,7 @@ void add_evaluation(Script& script, const Manifest& manifest, const std::string&
     t.name = test_name;
     t.command = {"check", "--evaluation", evaluation_name};
     t.labels = labels;
-    t.required = {"report", "--no-judge"};
+    t.required = {"report"};
     script.add(t);
   };
 
