@@ -12,7 +12,7 @@ enum class Family {
   normal,      ///< standard normal
   large,       ///< normal, times 1e4
   tiny,        ///< normal, times 1e-20
-  offset,      ///< normal around 30: a mean that must cancel
+  offset,      ///< normal around 300: a mean that must cancel
   zeros,
   ones,
   constant,    ///< each row one value, of few bits

@@ -1,0 +1,252 @@
+#include "oracle/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "process/terminal.hpp"
+#include "storage/storage.hpp"
+
+namespace hone::oracle {
+namespace {
+
+using storage::Json;
+
+// cudaError_t values that say more than "launch error".
+constexpr std::int32_t error_launch_timeout = 702, error_illegal_address = 700,
+                       error_misaligned = 716, error_address_space = 717, error_invalid_pc = 718;
+
+Outcome outcome_of_error(std::int32_t code) {
+  switch (code) {
+    case error_illegal_address:
+    case error_misaligned:
+    case error_address_space:
+    case error_invalid_pc: return Outcome::memory_fault;
+    case error_launch_timeout: return Outcome::timeout;
+    default: return Outcome::launch_error;
+  }
+}
+
+/// Of a fault's kind as cudasim names it: "illegal address", "illegal_address", "race" …
+Outcome outcome_of_fault(std::string kind) {
+  const auto has = [&](std::string_view word) { return kind.find(word) != std::string::npos; };
+  if (has("race")) return Outcome::race;
+  if (has("barrier") || has("sync")) return Outcome::sync_fault;
+  if (has("address") || has("uninit") || has("memory")) {
+    return has("out_of_memory") || has("out of memory") ? Outcome::launch_error
+                                                        : Outcome::memory_fault;
+  }
+  if (has("timeout")) return Outcome::timeout;
+  if (has("internal") || has("instruction") || has("program")) return Outcome::infrastructure_error;
+  return Outcome::launch_error;
+}
+
+std::string text_of(const Json& object, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (object.contains(key) && object[key].is_string()) return object[key].get<std::string>();
+  }
+  return "";
+}
+
+Finding judge_fault(const std::string& text) {
+  if (text.empty()) return {};
+  const Json fault = Json::parse(text, nullptr, false);
+  if (!fault.is_object() || fault.empty()) return {};
+  const std::string kind = text_of(fault, {"kind"});
+  if (kind.empty() || kind == "none") return {};
+  const std::string evidence = process::first_line(text_of(fault, {"text", "message"}));
+  return {outcome_of_fault(kind), evidence.empty() ? kind : evidence};
+}
+
+Finding judge_errors(const protocol::Returned& returned) {
+  const std::string text = process::first_line(returned.error_text);
+  if (returned.setup_error != 0) {
+    return {Outcome::infrastructure_error, "the device failed before the call: " + text};
+  }
+  if (returned.entry_error != 0) {
+    return {outcome_of_error(returned.entry_error), "the function returned " + text};
+  }
+  if (returned.last_error != 0) {
+    return {outcome_of_error(returned.last_error), "after the call: " + text};
+  }
+  if (returned.sync_error != 0) {
+    return {outcome_of_error(returned.sync_error), "waiting for the stream: " + text};
+  }
+  return {};
+}
+
+/// No launch in cudasim's counters. Without counters (on a GPU) nothing is said.
+Finding judge_launches(const std::string& counters) {
+  const Json parsed = Json::parse(counters, nullptr, false);
+  if (!parsed.is_object()) return {};
+  const Json& total = parsed.contains("total") ? parsed["total"] : parsed;
+  const auto launches = total.find("launches");
+  if (launches == total.end() || !launches->is_number() || launches->get<double>() > 0) return {};
+  return {Outcome::no_kernel, "no kernel was launched"};
+}
+
+std::size_t first_not(std::string_view bytes, std::uint8_t value) {
+  return bytes.find_first_not_of(static_cast<char>(value));
+}
+
+Finding judge_guards(const std::string& name, std::string_view raw, std::size_t guard) {
+  if (guard == 0) return {};
+  const std::string_view before = raw.substr(0, guard), after = raw.substr(raw.size() - guard);
+  if (const std::size_t at = before.find_last_not_of(static_cast<char>(guard_byte));
+      at != std::string_view::npos) {
+    return {Outcome::memory_fault,
+            fmt::format("wrote outside {}: {} bytes before its start", name, guard - at)};
+  }
+  if (const std::size_t at = first_not(after, guard_byte); at != std::string_view::npos) {
+    return {Outcome::memory_fault,
+            fmt::format("wrote outside {}: {} bytes past its end", name, at)};
+  }
+  return {};
+}
+
+double number_at(const Tensor& tensor, std::size_t i) {
+  switch (tensor.element()) {
+    case Element::float32: return static_cast<double>(tensor.as<float>()[i]);
+    case Element::float64: return tensor.as<double>()[i];
+    case Element::int32: return static_cast<double>(tensor.as<std::int32_t>()[i]);
+    case Element::int64: return static_cast<double>(tensor.as<std::int64_t>()[i]);
+    case Element::uint8: return static_cast<double>(tensor.as<std::uint8_t>()[i]);
+  }
+  return 0;
+}
+
+/// Without NaN's sign, which says nothing.
+double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
+bool is_poison(const Tensor& tensor, std::size_t i, std::uint8_t poison) {
+  const std::size_t size = size_of(tensor.element());
+  const auto bytes = tensor.bytes().subspan(i * size, size);
+  return std::all_of(bytes.begin(), bytes.end(), [&](std::byte b) { return b == std::byte{poison}; });
+}
+
+/// NaN and infinities stand where the expected value has them, and nowhere else. A value too large
+/// for float32 is expected as infinity.
+bool matches(double got, double want, double allowed, bool float32) {
+  if (float32 && std::abs(want) >= 0x1.ffffffp127) {
+    want = std::copysign(std::numeric_limits<double>::infinity(), want);
+  }
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want)) return got == want;
+  return std::abs(got - want) <= allowed;
+}
+
+}  // namespace
+
+protocol::Call make_call(const Operation& operation, const Problem& problem, const CallPlan& plan) {
+  protocol::Call call;
+  call.guard_bytes = plan.guard_bytes;
+  call.guard_byte = guard_byte;
+  call.fresh_buffers = plan.fresh_buffers;
+  call.flush_bytes = plan.flush_bytes;
+  std::size_t next = 0;
+  for (const Parameter& parameter : operation.signature.parameters) {
+    if (parameter.role == Role::stream) continue;
+    const Argument& argument = problem.arguments.at(next++);
+    if (parameter.is_buffer()) {
+      const auto bytes = std::get<Tensor>(argument).bytes();
+      protocol::Buffer buffer{.bytes = bytes.size(), .poison = plan.poison, .content = {}};
+      if (parameter.role != Role::output) {
+        buffer.content.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      }
+      call.arguments.emplace_back(std::move(buffer));
+      continue;
+    }
+    protocol::Value value;
+    const auto put = [&](auto typed) { std::memcpy(&value.bits, &typed, sizeof typed); };
+    std::visit(
+        [&](auto number) {
+          switch (parameter.element) {
+            case Element::float32: put(static_cast<float>(number)); break;
+            case Element::float64: put(static_cast<double>(number)); break;
+            case Element::int32: put(static_cast<std::int32_t>(number)); break;
+            case Element::int64: put(static_cast<std::int64_t>(number)); break;
+            case Element::uint8: put(static_cast<std::uint8_t>(number)); break;
+          }
+        },
+        std::get<Scalar>(argument));
+    call.arguments.emplace_back(value);
+  }
+  return call;
+}
+
+Judgement compare(const std::string& name, const Tensor& got, const Expected& expected,
+                  std::uint8_t poison) {
+  Judgement judgement;
+  std::size_t wrong = 0, first = 0;
+  const std::size_t count = expected.value.size();
+  const bool float32 = got.element() == Element::float32;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = number_at(got, i), want = expected.value[i], allowed = expected.allowed[i];
+    if (!matches(value, want, allowed, float32)) {
+      if (wrong++ == 0) first = i;
+    }
+    const double error = std::abs(value - want);
+    if (std::isfinite(error)) {
+      judgement.max_error = std::max(judgement.max_error, error);
+      judgement.error_ratio = std::max(judgement.error_ratio, error / allowed);
+    }
+  }
+  if (wrong > 0) {
+    judgement.finding = {
+        Outcome::wrong,
+        fmt::format("{}[{}] {}, expected {:.9g} within {:.2g} ({} of {} values are off)", name, first,
+                    is_poison(got, first, poison)
+                        ? "was never written"
+                        : fmt::format("is {:.9g}", unsigned_nan(number_at(got, first))),
+                    expected.value[first], expected.allowed[first], wrong, count)};
+  }
+  return judgement;
+}
+
+Judgement judge(const Operation& operation, const Problem& problem,
+                const std::vector<Expected>& expected, const CallPlan& plan,
+                const protocol::Returned& returned) {
+  for (const Finding& finding : {judge_fault(returned.fault), judge_errors(returned)}) {
+    if (!finding.correct()) return {finding};
+  }
+  Judgement judgement;
+  Finding launches = judge_launches(returned.counters);
+  std::size_t argument = 0, buffer = 0, output = 0;
+  for (const Parameter& parameter : operation.signature.parameters) {
+    if (parameter.role == Role::stream) continue;
+    const Argument& sent = problem.arguments.at(argument++);
+    if (!parameter.is_buffer()) continue;
+    const Tensor& tensor = std::get<Tensor>(sent);
+    const std::size_t size = tensor.bytes().size();
+    if (buffer >= returned.buffers.size() ||
+        returned.buffers[buffer].size() != size + 2 * plan.guard_bytes) {
+      return {{Outcome::crashed, fmt::format("{} could not be read back", parameter.name)}};
+    }
+    const std::string_view raw = returned.buffers[buffer++];
+    if (Finding finding = judge_guards(parameter.name, raw, plan.guard_bytes); !finding.correct()) {
+      return {finding};
+    }
+    Tensor got(parameter.element, tensor.count());
+    if (size > 0) std::memcpy(got.bytes().data(), raw.data() + plan.guard_bytes, size);
+    if (parameter.role == Role::input) {
+      if (got == tensor) continue;
+      const auto differs = std::mismatch(got.bytes().begin(), got.bytes().end(),
+                                         tensor.bytes().begin());
+      const auto at = static_cast<std::size_t>(differs.first - got.bytes().begin());
+      return {{Outcome::wrong, fmt::format("the input {} was modified, first at index {}",
+                                           parameter.name, at / size_of(parameter.element))}};
+    }
+    if (!launches.correct()) continue;
+    const Judgement compared = compare(parameter.name, got, expected.at(output++), plan.poison);
+    judgement.max_error = std::max(judgement.max_error, compared.max_error);
+    judgement.error_ratio = std::max(judgement.error_ratio, compared.error_ratio);
+    if (judgement.finding.correct()) judgement.finding = compared.finding;
+  }
+  if (!launches.correct()) judgement.finding = std::move(launches);
+  return judgement;
+}
+
+}  // namespace hone::oracle

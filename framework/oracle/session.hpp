@@ -1,0 +1,56 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "oracle/device.hpp"
+#include "oracle/outcome.hpp"
+#include "oracle/protocol.hpp"
+#include "process/child.hpp"
+
+namespace hone::oracle {
+
+/// Calls a candidate once. Behind an interface so that judging can be tried without a process.
+class Caller {
+ public:
+  virtual ~Caller() = default;
+  /// A finding that is correct says only that `returned` holds what came back, not that it is right.
+  virtual Finding call(const protocol::Call& call, protocol::Returned& returned) = 0;
+};
+
+struct SessionOptions {
+  std::filesystem::path library;  ///< the candidate
+  Device device = Device::sim;
+  Installation installation;
+  double call_seconds = 20;  ///< deadline of one call
+  double load_seconds = 30;  ///< … of starting and loading
+};
+
+/// A candidate's process, sandboxed. Started at the first call and again after one that failed.
+class Session : public Caller {
+ public:
+  Session(SessionOptions options, Signature signature);
+
+  Finding call(const protocol::Call& call, protocol::Returned& returned) override;
+
+  /// Starts it now, if it is not running.
+  Finding start();
+  /// Ends it; the next call starts a fresh one.
+  void stop() { child_.reset(); }
+  /// As the runtime named it, once started.
+  const std::string& device_name() const { return device_name_; }
+  const std::string& tier() const { return tier_; }
+
+ private:
+  Finding load();
+  Finding exchange(const std::string& frame, protocol::Kind reply, std::string& body,
+                   double seconds);
+  Finding ended(process::Io io, double seconds);
+
+  SessionOptions options_;
+  Signature signature_;
+  std::optional<process::Child> child_;
+  std::string device_name_, tier_;
+};
+
+}  // namespace hone::oracle

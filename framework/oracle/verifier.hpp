@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "oracle/judge.hpp"
+#include "oracle/operation.hpp"
+#include "oracle/session.hpp"
+#include "storage/storage.hpp"
+
+namespace hone::oracle {
+
+/// What verify found for one shape.
+struct ShapeResult {
+  std::string shape;
+  Finding finding;
+  double max_error = 0;
+  double error_ratio = 0;
+  int calls = 0;
+  double seconds = 0;
+};
+
+/// Calls a candidate over one shape after another and judges each call.
+class Verifier {
+ public:
+  /// `seed` fixes every input. Guard bands are for a GPU; cudasim checks bounds itself.
+  Verifier(const Operation& operation, Caller& caller, std::uint64_t seed,
+           std::uint32_t guard_bytes);
+
+  /// Several calls: the first family twice (same pointers, other data, other poison), then further
+  /// families, all of them where the shape is small. Stops at the first that is not correct.
+  ShapeResult verify(const Shape& shape);
+
+ private:
+  std::vector<Family> plan(const Shape& shape, std::uint64_t shape_seed) const;
+
+  const Operation& operation_;
+  Caller& caller_;
+  std::uint64_t seed_;
+  std::uint32_t guard_bytes_;
+};
+
+/// All shapes of one candidate, as verify.json says it.
+struct Record {
+  std::uint64_t seed = 0;
+  std::string device;   ///< "" when no candidate ever came up
+  std::string sandbox;  ///< tier that held
+  std::vector<ShapeResult> shapes;
+  double seconds = 0;
+
+  /// Infrastructure errors first, for then nothing was judged; else the first shape that failed.
+  Finding verdict() const;
+  /// Schema hone.verify/1.
+  storage::Json to_json() const;
+};
+
+}  // namespace hone::oracle

@@ -1,0 +1,92 @@
+#include "oracle/verifier.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "oracle/host_candidate.hpp"
+
+namespace hone::oracle {
+namespace {
+
+using testing::HasSubstr;
+
+ShapeResult verified(HostCandidate& candidate, std::int64_t n, std::uint64_t seed = 1) {
+  const Operation operation = doubling();
+  return Verifier(operation, candidate, seed, 64).verify(shapes_1d({n})[0]);
+}
+
+TEST(Verifier, ARightCandidateIsCalledWithEveryFamilyOnSmallShapes) {
+  HostCandidate candidate(double_right);
+  const ShapeResult small = verified(candidate, 33);
+  EXPECT_TRUE(small.finding.correct()) << small.finding.evidence;
+  EXPECT_EQ(small.shape, "n=33");
+  EXPECT_EQ(small.calls, 4) << "normal twice, zeros, ones";
+  EXPECT_EQ(verified(candidate, 5000).calls, 3);
+}
+
+TEST(Verifier, CandidatesThatDoNoHonestWorkFail) {
+  std::map<std::string, HostCandidate::Body> nulls;
+  nulls["zeros"] = [](float*, float* y, int n, auto&) { std::fill_n(y, n, 0.0f); };
+  nulls["constant"] = [](float*, float* y, int n, auto&) { std::fill_n(y, n, 1.0f); };
+  nulls["copy"] = [](float* x, float* y, int n, auto&) { std::copy_n(x, n, y); };
+  nulls["no-op"] = [](auto...) {};
+  nulls["replay of the first output"] = [kept = std::vector<float>()](
+                                            float* x, float* y, int n, auto& reply) mutable {
+    if (kept.empty()) {
+      double_right(x, y, n, reply);
+      kept.assign(y, y + n);
+    }
+    std::copy(kept.begin(), kept.end(), y);
+  };
+  nulls["relies on the output's old content"] = [](float* x, float* y, int n, auto& reply) {
+    const float before = y[0];
+    double_right(x, y, n, reply);
+    if (before > 0) y[0] = before;
+  };
+  for (const auto& [name, body] : nulls) {
+    HostCandidate candidate(body);
+    EXPECT_EQ(verified(candidate, 33).finding.outcome, Outcome::wrong) << name;
+  }
+}
+
+TEST(Verifier, StopsAtTheFirstFailureAndNamesTheInputs) {
+  HostCandidate candidate([](auto...) {});
+  const ShapeResult result = verified(candidate, 33);
+  EXPECT_EQ(candidate.calls, 1);
+  EXPECT_THAT(result.finding.evidence, HasSubstr("(inputs: normal, call 1)"));
+}
+
+TEST(Verifier, TheSeedDecidesTheData) {
+  const auto first_value = [](std::uint64_t seed) {
+    float value = 0;
+    HostCandidate candidate([&](float* x, auto...) { value = x[0]; });
+    verified(candidate, 33, seed);
+    return value;
+  };
+  EXPECT_EQ(first_value(1), first_value(1));
+  EXPECT_NE(first_value(1), first_value(2));
+}
+
+TEST(Record, SaysTheFirstFailureAndInfrastructureBeforeAll) {
+  Record record;
+  record.seed = 5;
+  record.device = "cudasim";
+  EXPECT_EQ(record.verdict().outcome, Outcome::infrastructure_error) << "nothing was run";
+  record.shapes = {{.shape = "n=1", .finding = {}}};
+  EXPECT_TRUE(record.verdict().correct());
+  record.shapes.push_back({.shape = "n=2", .finding = {Outcome::wrong, "y[0]"}});
+  record.shapes.push_back({.shape = "n=3", .finding = {Outcome::crashed, "SIGSEGV"}});
+  EXPECT_EQ(record.verdict().outcome, Outcome::wrong);
+  EXPECT_EQ(record.verdict().evidence, "n=2: y[0]");
+  const storage::Json json = record.to_json();
+  EXPECT_EQ(json["schema"], "hone.verify/1");
+  EXPECT_EQ(json["outcome"], "wrong");
+  EXPECT_EQ(json["shapes"].size(), 3u);
+  EXPECT_EQ(json["shapes"][2]["outcome"], "crashed");
+  record.shapes.push_back({.shape = "n=4", .finding = {Outcome::infrastructure_error, "disk"}});
+  EXPECT_EQ(record.verdict().outcome, Outcome::infrastructure_error);
+}
+
+}  // namespace
+}  // namespace hone::oracle
