@@ -6,7 +6,7 @@ packages=(
   nlohmann-json3-dev libfmt-dev libcli11-dev libtomlplusplus-dev libyaml-cpp-dev
   libcurl4-openssl-dev libcpp-httplib-dev libssl-dev
   libzstd-dev zlib1g-dev libxxhash-dev
-  libtbb-dev libboost-dev libboost-math-dev
+  libtbb-dev libboost-dev libffi-dev
   bubblewrap libseccomp-dev libxml2-utils
 )
 
