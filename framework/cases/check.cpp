@@ -10,7 +10,7 @@
 namespace hone::cases {
 namespace {
 
-constexpr size_t kMaxRegexText = 64 << 10;
+constexpr size_t kMaxRegexText = 32 << 10;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) {
@@ -54,16 +54,23 @@ std::string around(std::string_view answer, size_t at, size_t length) {
 
 /// The states of this matcher grow with the pattern only, so no pattern takes exponential time or
 /// deep recursion; back references are what it cannot do.
-std::regex compile(std::string_view pattern) {
-  auto flags = std::regex::ECMAScript;
+std::regex compile(std::string_view pattern, bool icase) {
+  auto flags = std::regex::ECMAScript | std::regex::nosubs;
 #ifdef __GLIBCXX__
   flags |= std::regex_constants::__polynomial;
 #endif
-  if (pattern.starts_with("(?i)")) {
-    flags |= std::regex::icase;
-    pattern.remove_prefix(4);
-  }
+  if (icase) flags |= std::regex::icase;
   return std::regex(pattern.begin(), pattern.end(), flags);
+}
+
+/// Whether the pattern matches somewhere. Matches the whole text with anything around the pattern:
+/// one pass, where a search would begin anew at each character. Throws std::regex_error.
+bool found_in(std::string_view text, std::string_view pattern) {
+  const bool icase = pattern.starts_with("(?i)");
+  if (icase) pattern.remove_prefix(4);
+  compile(pattern, icase);  // valid by itself, not only between the parentheses
+  const std::string whole = "[\\s\\S]*(?:" + std::string(pattern) + ")[\\s\\S]*";
+  return std::regex_match(text.begin(), text.end(), compile(whole, icase));
 }
 
 CheckResult check_contains(const std::string& wanted, std::string_view answer,
@@ -95,8 +102,7 @@ CheckResult check_matches(const std::string& pattern, std::string_view answer) {
   CheckResult result{"matches: " + shown(pattern), false, ""};
   const std::string_view text = answer.substr(0, kMaxRegexText);
   try {
-    std::match_results<std::string_view::const_iterator> match;
-    result.passed = std::regex_search(text.begin(), text.end(), match, compile(pattern));
+    result.passed = found_in(text, pattern);
     if (!result.passed) result.evidence = answer_begins(answer);
     if (!result.passed && answer.size() > text.size())
       result.evidence += fmt::format(" (only its first {} bytes were searched)", kMaxRegexText);
@@ -204,7 +210,7 @@ std::vector<double> numbers_in(std::string_view text) {
 
 std::string regex_error(const std::string& pattern) {
   try {
-    compile(pattern);
+    found_in("", pattern);
     return "";
   } catch (const std::regex_error& e) {
     return e.what();

@@ -76,19 +76,25 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     object.members.push_back({name, offset, {}});
     return true;
   }
-  bool parse_error(std::size_t, const std::string& token,
-                   const nlohmann::detail::exception& e) override {
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
     std::string what = e.what();
     if (const auto column = what.find("column"); column != std::string::npos)
       if (const auto reason = what.find(": ", column); reason != std::string::npos)
         what = what.substr(reason + 2);
     if (const auto last = what.find("; last read"); last != std::string::npos)
       what = what.substr(0, last);
-    // The lexer stands behind the token that it could not use.
-    size_t at = read();
-    const size_t length = std::min(token.size(), at);
-    if (text_.substr(at - length, length) == token) at -= length;
-    while (at < text_.size() && std::isspace(static_cast<unsigned char>(text_[at])) != 0) ++at;
+    // The lexer stands behind what it could not use.
+    const auto unexpected = [&](const char* token) {
+      return what.find(std::string("unexpected ") + token) != std::string::npos;
+    };
+    size_t at = read() > 0 ? read() - 1 : 0;
+    if (unexpected("end of input"))
+      at = text_.size();
+    else if (unexpected("string literal"))
+      at = string_start();
+    else if (unexpected("number literal") || unexpected("true literal") ||
+             unexpected("false literal") || unexpected("null literal"))
+      at = word_start();
     error(at, "not valid JSON: " + what, "");
     return false;
   }
