@@ -270,7 +270,7 @@ void judge(BuildReport& report, const process::Result& result, const BuildReques
 BuildReport compile(const Recipe& recipe, const BuildRequest& request, const BuildCache& cache,
                     const std::string& digest) {
   BuildReport report;
-  const Workplace work(request.cache_dir.empty() ? request.library.parent_path()
+  const Workplace work(request.cache_dir.empty() ? fs::absolute(request.library).parent_path()
                                                  : request.cache_dir / "tmp");
   for (const auto& file : recipe.files)
     storage::write_atomically(work / "src" / file.name, file.text);

@@ -55,6 +55,10 @@ bool is_candidate(const Fence& block) {
   return looks_like_code(block.text);
 }
 
+/// False for files that no build reads (README.md, setup.py): they are kept, but cannot spoil an
+/// answer.
+bool is_source(std::string_view name) { return !name.ends_with(".md") && !name.ends_with(".py"); }
+
 /// The code of an answer without fences: from its first line of code to its last.
 std::string bare_code(std::string_view text) {
   static constexpr std::array<std::string_view, 15> kStarts = {
@@ -120,6 +124,7 @@ Extraction extract(std::string_view answer, const ExtractOptions& options) {
   for (const auto& block : fenced.blocks) {
     if (!is_candidate(block)) continue;
     if (!block.closed) cut = &block == &fenced.blocks.back();
+    if (!block.name.empty() && !is_source(block.name) && !unsafe_name(block.name).empty()) continue;
     if (!block.name.empty())
       put(named, judge, block.name, block.text);
     else if (block.language == "toml")
@@ -134,7 +139,10 @@ Extraction extract(std::string_view answer, const ExtractOptions& options) {
     return is_unit(file) && (options.entry.empty() || judge.has_entry(file.text));
   });
   const bool any_unit = std::any_of(named.begin(), named.end(), is_unit);
-  if (named_hold || (any_unit && unnamed.empty())) {
+  const bool unnamed_matter = std::any_of(unnamed.begin(), unnamed.end(), [&](const Fence* block) {
+    return judge.has_entry(block->text) || judge.has_kernel(block->text);
+  });
+  if (named_hold || (any_unit && !unnamed_matter)) {
     const std::string what =
         named.size() == 1 ? named[0].name : fmt::format("{} files", named.size());
     return finish(std::move(named), "took " + what + note, options);
@@ -155,10 +163,12 @@ Extraction extract(std::string_view answer, const ExtractOptions& options) {
     return it == unnamed.rend() ? nullptr : *it;
   };
   const size_t count = unnamed.size();
-  if (const Fence* block = last([&](const auto& text) { return judge.complete(text); }))
+  if (const Fence* block = last([&](const auto& text) { return judge.complete(text); })) {
+    named.erase(std::remove_if(named.begin(), named.end(), is_unit), named.end());
     return take(block->text, count == 1
                                  ? "took the only block"
                                  : fmt::format("took the last complete one of {} blocks", count));
+  }
   if (count == 1) return take(unnamed[0]->text, "took the only block");
   if (count > 1) {
     if (!last([&](const auto& text) { return judge.has_entry(text); })) {

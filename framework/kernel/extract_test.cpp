@@ -144,6 +144,18 @@ TEST(Extract, NamedHeaderAndUnnamedSourceBelongTogether) {
   EXPECT_EQ(result.files[1].name, "kernel.cu");
 }
 
+TEST(Extract, CompleteUnnamedBlockReplacesANamedDraft) {
+  ExpectOne(Block("cuda x.cu", kKernel) + "All together:\n" + Block("cuda", kCode), "kernel.cu");
+  ExpectOne(Block("cuda x.cu", kKernel) + Block("cpp", "int main() { return 0; }\n"), "x.cu",
+            kKernel);
+}
+
+TEST(Extract, FilesThatNoBuildReadsCannotSpoilAnAnswer) {
+  ExpectOne(
+      Block("cuda", kCode) + "Install as `/usr/bin/x.py`\n" + Block("python /usr/bin/x.py", "1\n"),
+      "kernel.cu");
+}
+
 TEST(Extract, TakesCodeWithoutAFence) {
   const std::string include = "#include <cuda_runtime.h>\n";
   ExpectOne(include + kCode, "kernel.cu", include + kCode);

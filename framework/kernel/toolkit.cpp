@@ -21,11 +21,12 @@ std::string version_of(const std::string& text) {
   return text.substr(at + 3, end == std::string::npos ? end : end - at - 3);
 }
 
-std::optional<Toolkit> look_at(const fs::path& root, std::string& why) {
+std::optional<Toolkit> look_at(const fs::path& given, std::string& why) {
+  std::error_code ec;
+  const fs::path root = fs::absolute(given, ec).lexically_normal();
   Toolkit toolkit;
   toolkit.root = root;
   toolkit.nvcc = root / "bin/nvcc";
-  std::error_code ec;
   if (!fs::exists(toolkit.nvcc, ec)) {
     why += (why.empty() ? "" : "; ") + ("no " + toolkit.nvcc.string());
     return std::nullopt;

@@ -8,9 +8,9 @@ namespace hone::kernel {
 
 /// A CUDA toolkit.
 struct Toolkit {
-  std::filesystem::path root;  ///< as given
+  std::filesystem::path root;  ///< absolute
   std::filesystem::path nvcc;
-  std::string version;                         ///< "13.0.48", of version.json or nvcc --version
+  std::string version;                         ///< "13.0.48", as nvcc --version says
   std::vector<std::filesystem::path> include;  ///< include, include/cccl
   std::filesystem::path library_dir;           ///< where libcudart.so is (lib64 or lib)
 };

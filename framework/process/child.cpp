@@ -1,5 +1,6 @@
 #include "process/child.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -71,6 +72,8 @@ Child::~Child() {
 Child Child::start(const Command& command) {
   auto state = std::make_unique<State>();
   state->child = launch(command);
+  for (const Fd* fd : {&state->child.in, &state->child.out})
+    if (*fd) ::fcntl(fd->get(), F_SETPIPE_SZ, 1 << 20);  // tensors pass here; refused is as well
   state->result.tier = state->child.tier;
   state->result.error = state->child.error;
   state->finished = !state->alive();

@@ -83,12 +83,12 @@ TEST(Child, LivesAtMostItsWallTime) {
 
 TEST(Child, WriteToAGoneChildIsEndOfFile) {
   Child child = Child::start(Shell("exit 0"));
-  EXPECT_EQ(child.write_all(std::string(1 << 20, 'x'), in_seconds(5)), Io::eof);
+  EXPECT_EQ(child.write_all(std::string(8 << 20, 'x'), in_seconds(5)), Io::eof);
 }
 
 TEST(Child, WriteToAChildThatDoesNotReadTimesOut) {
   Child child = Child::start(Shell("sleep 30"));
-  EXPECT_EQ(child.write_all(std::string(1 << 20, 'x'), in_seconds(0.2)), Io::timeout);
+  EXPECT_EQ(child.write_all(std::string(8 << 20, 'x'), in_seconds(0.2)), Io::timeout);
 }
 
 TEST(Child, ChattyStderrDoesNotBlockAndKeepsItsTail) {

@@ -53,7 +53,8 @@ Result run(const Command& command) {
   if (!result.error.empty()) return result;
 
   const NoSigpipe guard;
-  const uint64_t keep = command.limits.output_bytes;
+  const uint64_t keep =
+      command.limits.output_bytes > 0 ? command.limits.output_bytes : uint64_t{1} << 48;
   Sink out{child.out, result.out, keep}, err{child.err, result.err, keep};
   std::string_view input = command.input;
   if (input.empty()) child.in.reset();

@@ -177,6 +177,32 @@ TEST(Run, ManyAtOnce) {
     EXPECT_EQ(results[i].exit_code, static_cast<int>(i)) << results[i].error;
 }
 
+TEST(Run, ChildrenDieWithUs) {
+  for (const bool sandboxed : {false, true}) {
+    const pid_t other = ::fork();
+    if (other == 0) {
+      Command command = Shell("sleep 4715 & sleep 4715");
+      if (sandboxed) command.sandbox.emplace();
+      run(command);
+      ::_exit(0);
+    }
+    for (int i = 0; i < 200 && !SleepRuns("4715"); ++i) ::usleep(20000);
+    EXPECT_TRUE(SleepRuns("4715"));
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+    for (int i = 0; i < 200 && SleepRuns("4715"); ++i) ::usleep(20000);
+    EXPECT_FALSE(SleepRuns("4715"));
+  }
+}
+
+TEST(Run, ZeroOutputBytesMeansAll) {
+  Command command = Shell("head -c 3000000 /dev/zero");
+  command.limits.output_bytes = 0;
+  const Result result = run(command);
+  EXPECT_EQ(result.out.size(), 3000000U);
+  EXPECT_FALSE(result.output_truncated);
+}
+
 TEST(Run, LeavesOtherChildrenOfOursAlone) {
   const pid_t other = ::fork();
   if (other == 0) {
