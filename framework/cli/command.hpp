@@ -29,7 +29,8 @@ using Action = std::function<Exit()>;
 void add_list_commands(CLI::App& app, Context& context, Action& action);      // list, check
 void add_eval_commands(CLI::App& app, Context& context, Action& action);      // eval, stage, endpoint
 void add_report_commands(CLI::App& app, Context& context, Action& action);    // report, gate, baseline
-void add_kernel_commands(CLI::App& app, Context& context, Action& action);    // kernel build, sim
+void add_kernel_commands(CLI::App& app, Context& context, Action& action);   // kernel build
+void add_sim_command(CLI::App& app, Context& context, Action& action);        // sim
 void add_doctor_command(CLI::App& app, Context& context, Action& action);     // doctor
 
 /// Reads hone.toml (in the working folder or its parents) into `context`. Throws Error(bad_input)
