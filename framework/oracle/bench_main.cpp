@@ -58,9 +58,8 @@ void time_shape(benchmark::State& state, Timer& timer, const Shape& shape) {
   for (auto _ : state) {
     timing = timer.time(shape);
     if (!timing.finding.correct()) {
-      state.SkipWithError(fmt::format("{}: {}", name_of(timing.finding.outcome),
-                                      timing.finding.evidence)
-                              .c_str());
+      state.SkipWithError(
+          fmt::format("{}: {}", name_of(timing.finding.outcome), timing.finding.evidence).c_str());
       return;
     }
     state.SetIterationTime(timing.seconds);
@@ -103,9 +102,9 @@ int bench(const Options& options) {
   const char* outcome =
       finding.correct() ? "benchmarked" : (infrastructure ? "infrastructure-error" : "failed");
   if (!options.json.empty()) {
-    Json json{{"schema", "hone.bench/1"}, {"outcome", outcome}, {"evidence", finding.evidence},
-              {"device", nullptr},        {"time_kind", time_kind(device)},
-              {"benchmarks", recorder.rows()}};
+    Json json{{"schema", "hone.bench/1"},       {"outcome", outcome},
+              {"evidence", finding.evidence},   {"device", nullptr},
+              {"time_kind", time_kind(device)}, {"benchmarks", recorder.rows()}};
     if (!session.device_name().empty()) json["device"] = session.device_name();
     hone::storage::write_json(options.json, json);
   }
@@ -125,9 +124,10 @@ int main(int argc, char** argv) {
   return static_cast<int>(Exit::infrastructure);
 #endif
   Options options;
-  CLI::App app{"Times a candidate: a shared library that defines the operation's entry. Exit codes: "
-               "0 timed, 1 not correct, 4 nothing could be measured. Google Benchmark's "
-               "--benchmark_… flags work too."};
+  CLI::App app{
+      "Times a candidate: a shared library that defines the operation's entry. Exit codes: "
+      "0 timed, 1 not correct, 4 nothing could be measured. Google Benchmark's "
+      "--benchmark_… flags work too."};
   app.add_option("--candidate", options.candidate, "The candidate's shared library")->required();
   app.add_option("--json", options.json, "Write the record (hone.bench/1) here");
   app.add_option("--seed", options.seed, "Seed of the inputs")->capture_default_str();

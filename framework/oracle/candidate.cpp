@@ -25,7 +25,8 @@ struct Pipes {
 };
 
 Pipes take_over_standard_streams() {
-  Pipes pipes{fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 200), fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 200)};
+  Pipes pipes{fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 200),
+              fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 200)};
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null >= 0) dup2(null, STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -56,11 +57,16 @@ bool write_all(int fd, std::string_view bytes) {
 ffi_type* ffi_type_of(const Parameter& parameter) {
   if (parameter.role != Role::scalar) return &ffi_type_pointer;
   switch (parameter.element) {
-    case Element::float32: return &ffi_type_float;
-    case Element::float64: return &ffi_type_double;
-    case Element::int32: return &ffi_type_sint32;
-    case Element::int64: return &ffi_type_sint64;
-    case Element::uint8: return &ffi_type_uint8;
+    case Element::float32:
+      return &ffi_type_float;
+    case Element::float64:
+      return &ffi_type_double;
+    case Element::int32:
+      return &ffi_type_sint32;
+    case Element::int64:
+      return &ffi_type_sint64;
+    case Element::uint8:
+      return &ffi_type_uint8;
   }
   return &ffi_type_pointer;
 }
@@ -88,24 +94,23 @@ class DeviceBuffer {
 
 class Candidate {
  public:
-  Loaded load(const Load& request) {
-    Loaded reply;
+  /// Opens the device.
+  Greeting greet() {
+    Greeting greeting;
     const char* (*counters)() = nullptr;
-    find(counters, "cudasimCountersJson");
-    reply.simulated = counters != nullptr;
+    greeting.simulated = find(counters, "cudasimCountersJson");
     cudaDeviceProp properties{};
     cudaError_t error = cudaGetDeviceProperties(&properties, 0);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreate(&start_);
     if (error == cudaSuccess) error = cudaEventCreate(&stop_);
-    cudaRuntimeGetVersion(&reply.runtime_version);
-    if (error != cudaSuccess) {
-      reply.status = LoadStatus::no_device;
-      reply.message = cudaGetErrorString(error);
-      return reply;
-    }
-    reply.device = properties.name;
+    if (error != cudaSuccess) greeting.error = cudaGetErrorString(error);
+    greeting.device = properties.name;
+    return greeting;
+  }
 
+  Loaded load(const Load& request) {
+    Loaded reply;
     signature_ = request.signature;
     buffers_.resize(signature_.parameters.size());
     void* library = dlopen(request.library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -216,10 +221,9 @@ class Candidate {
       }
     }
     if (error != cudaSuccess || payload == 0) return error;
-    return buffer.content.empty()
-               ? cudaMemset(device.get() + guard, buffer.poison, payload)
-               : cudaMemcpy(device.get() + guard, buffer.content.data(), payload,
-                            cudaMemcpyHostToDevice);
+    return buffer.content.empty() ? cudaMemset(device.get() + guard, buffer.poison, payload)
+                                  : cudaMemcpy(device.get() + guard, buffer.content.data(), payload,
+                                               cudaMemcpyHostToDevice);
   }
 
   /// Every buffer as it is after the call; one that cannot be read is left empty.
@@ -250,6 +254,7 @@ class Candidate {
 int main() {
   const Pipes pipes = take_over_standard_streams();
   Candidate candidate;
+  if (!write_all(pipes.out, frame(Kind::greeting, candidate.greet()))) return 0;
   for (Header header; read_all(pipes.in, &header, sizeof header);) {
     std::string body(header.bytes, '\0');
     if (!read_all(pipes.in, body.data(), body.size())) break;

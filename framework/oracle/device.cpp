@@ -63,11 +63,12 @@ Installation Installation::find(Device device, const std::string& runner,
     if (found.runtime_dir.empty()) found.runtime_dir = HONE_CUDART_DIR;
   }
   if (!fs::exists(found.runtime_dir / "libcudart.so.13")) {
-    throw Error(Exit::infrastructure,
-                fmt::format("no libcudart.so.13 in {}; {}", found.runtime_dir.string(),
-                            device == Device::sim ? "build cudasim, give --cudasim=DIR or set "
-                                                    "HONE_CUDASIM_DIR"
-                                                  : "set HONE_CUDART_DIR to the CUDA toolkit's lib"));
+    throw Error(
+        Exit::infrastructure,
+        fmt::format("no libcudart.so.13 in {}; {}", found.runtime_dir.string(),
+                    device == Device::sim ? "build cudasim, give --cudasim=DIR or set "
+                                            "HONE_CUDASIM_DIR"
+                                          : "set HONE_CUDART_DIR to the CUDA toolkit's lib"));
   }
   found.runner = fs::canonical(found.runner);
   found.runtime_dir = fs::canonical(found.runtime_dir);

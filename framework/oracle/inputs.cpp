@@ -7,14 +7,22 @@ namespace hone::oracle {
 
 std::string_view name_of(Family family) {
   switch (family) {
-    case Family::normal: return "normal";
-    case Family::large: return "large";
-    case Family::tiny: return "tiny";
-    case Family::offset: return "offset";
-    case Family::zeros: return "zeros";
-    case Family::ones: return "ones";
-    case Family::constant: return "constant";
-    case Family::structured: return "structured";
+    case Family::normal:
+      return "normal";
+    case Family::large:
+      return "large";
+    case Family::tiny:
+      return "tiny";
+    case Family::offset:
+      return "offset";
+    case Family::zeros:
+      return "zeros";
+    case Family::ones:
+      return "ones";
+    case Family::constant:
+      return "constant";
+    case Family::structured:
+      return "structured";
   }
   return "?";
 }
@@ -40,14 +48,30 @@ Tensor Inputs::floats(std::int64_t count, std::int64_t row) {
     }
     double value = 0;
     switch (family_) {
-      case Family::normal: value = gaussian(); break;
-      case Family::large: value = 1e4 * gaussian(); break;
-      case Family::tiny: value = 1e-20 * gaussian(); break;
-      case Family::offset: value = 300 + gaussian(); break;
-      case Family::zeros: value = 0; break;
-      case Family::ones: value = 1; break;
-      case Family::constant: value = shared; break;
-      case Family::structured: value = static_cast<double>(i % 257 - 100) / 64; break;
+      case Family::normal:
+        value = gaussian();
+        break;
+      case Family::large:
+        value = 1e4 * gaussian();
+        break;
+      case Family::tiny:
+        value = 1e-20 * gaussian();
+        break;
+      case Family::offset:
+        value = 300 + gaussian();
+        break;
+      case Family::zeros:
+        value = 0;
+        break;
+      case Family::ones:
+        value = 1;
+        break;
+      case Family::constant:
+        value = shared;
+        break;
+      case Family::structured:
+        value = static_cast<double>(i % 257 - 100) / 64;
+        break;
     }
     x = static_cast<float>(value);
     ++i;

@@ -9,10 +9,10 @@ namespace hone::oracle {
 
 /// How inputs are distributed. Each is legal for a correct kernel, and each caught some wrong one.
 enum class Family {
-  normal,      ///< standard normal
-  large,       ///< normal, times 1e4
-  tiny,        ///< normal, times 1e-20
-  offset,      ///< normal around 300: a mean that must cancel
+  normal,  ///< standard normal
+  large,   ///< normal, times 1e4
+  tiny,    ///< normal, times 1e-20
+  offset,  ///< normal around 300: a mean that must cancel
   zeros,
   ones,
   constant,    ///< each row one value, of few bits

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "process/terminal.hpp"
@@ -24,47 +25,66 @@ Outcome outcome_of_error(std::int32_t code) {
     case error_illegal_address:
     case error_misaligned:
     case error_address_space:
-    case error_invalid_pc: return Outcome::memory_fault;
-    case error_launch_timeout: return Outcome::timeout;
-    default: return Outcome::launch_error;
+    case error_invalid_pc:
+      return Outcome::memory_fault;
+    case error_launch_timeout:
+      return Outcome::timeout;
+    default:
+      return Outcome::launch_error;
   }
 }
 
-/// Of a fault's kind as cudasim names it: "illegal address", "illegal_address", "race" …
-Outcome outcome_of_fault(std::string kind) {
+/// Of a fault's kind as cudasim names it: illegal_address, barrier_error …
+Outcome outcome_of_fault(const std::string& kind) {
   const auto has = [&](std::string_view word) { return kind.find(word) != std::string::npos; };
   if (has("race")) return Outcome::race;
   if (has("barrier") || has("sync")) return Outcome::sync_fault;
-  if (has("address") || has("uninit") || has("memory")) {
-    return has("out_of_memory") || has("out of memory") ? Outcome::launch_error
-                                                        : Outcome::memory_fault;
-  }
+  if (has("out_of_memory") || has("out of memory")) return Outcome::launch_error;
+  if (has("address") || has("uninit") || has("memory")) return Outcome::memory_fault;
   if (has("timeout")) return Outcome::timeout;
   if (has("internal") || has("instruction") || has("program")) return Outcome::infrastructure_error;
   return Outcome::launch_error;
 }
 
-std::string text_of(const Json& object, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) {
-    if (object.contains(key) && object[key].is_string()) return object[key].get<std::string>();
-  }
-  return "";
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string()
+             ? process::first_line(found->get<std::string>())
+             : "";
 }
 
+std::string triple_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() ? process::first_line(found->dump(), 60) : "";
+}
+
+/// cudasim's account of a fault (cudasim.h) as an outcome and one line.
 Finding judge_fault(const std::string& text) {
-  if (text.empty()) return {};
   const Json fault = Json::parse(text, nullptr, false);
-  if (!fault.is_object() || fault.empty()) return {};
-  const std::string kind = text_of(fault, {"kind"});
+  if (!fault.is_object()) return {};
+  const std::string kind = text_of(fault, "kind");
   if (kind.empty() || kind == "none") return {};
-  const std::string evidence = process::first_line(text_of(fault, {"text", "message"}));
-  return {outcome_of_fault(kind), evidence.empty() ? kind : evidence};
+  Finding finding{outcome_of_fault(kind), text_of(fault, "message")};
+  if (finding.evidence.empty()) finding.evidence = kind;
+  const auto add = [&](const std::string& detail) { finding.evidence += ", " + detail; };
+  if (const std::string place = text_of(fault, "allocation"); !place.empty()) add(place);
+  if (const std::string kernel = text_of(fault, "kernel"); !kernel.empty()) {
+    add(fmt::format("in {}, block {}, thread {}", kernel, triple_of(fault, "block"),
+                    triple_of(fault, "thread")));
+  }
+  if (const std::string file = text_of(fault, "file"); !file.empty()) {
+    const auto line = fault.find("line");
+    add(fmt::format("at {}:{}", std::filesystem::path(file).filename().string(),
+                    line != fault.end() && line->is_number_integer() ? line->get<int>() : 0));
+  }
+  return finding;
 }
 
 Finding judge_errors(const protocol::Returned& returned) {
   const std::string text = process::first_line(returned.error_text);
   if (returned.setup_error != 0) {
-    return {Outcome::infrastructure_error, "the device failed before the call: " + text};
+    // The device worked before the library was loaded.
+    return {Outcome::launch_error, "the device failed before the call: " + text};
   }
   if (returned.entry_error != 0) {
     return {outcome_of_error(returned.entry_error), "the function returned " + text};
@@ -82,7 +102,8 @@ Finding judge_errors(const protocol::Returned& returned) {
 Finding judge_launches(const std::string& counters) {
   const Json parsed = Json::parse(counters, nullptr, false);
   if (!parsed.is_object()) return {};
-  const Json& total = parsed.contains("total") ? parsed["total"] : parsed;
+  const Json total = parsed.value("total", Json::object());
+  if (!total.is_object()) return {};
   const auto launches = total.find("launches");
   if (launches == total.end() || !launches->is_number() || launches->get<double>() > 0) return {};
   return {Outcome::no_kernel, "no kernel was launched"};
@@ -109,11 +130,16 @@ Finding judge_guards(const std::string& name, std::string_view raw, std::size_t 
 
 double number_at(const Tensor& tensor, std::size_t i) {
   switch (tensor.element()) {
-    case Element::float32: return static_cast<double>(tensor.as<float>()[i]);
-    case Element::float64: return tensor.as<double>()[i];
-    case Element::int32: return static_cast<double>(tensor.as<std::int32_t>()[i]);
-    case Element::int64: return static_cast<double>(tensor.as<std::int64_t>()[i]);
-    case Element::uint8: return static_cast<double>(tensor.as<std::uint8_t>()[i]);
+    case Element::float32:
+      return static_cast<double>(tensor.as<float>()[i]);
+    case Element::float64:
+      return tensor.as<double>()[i];
+    case Element::int32:
+      return static_cast<double>(tensor.as<std::int32_t>()[i]);
+    case Element::int64:
+      return static_cast<double>(tensor.as<std::int64_t>()[i]);
+    case Element::uint8:
+      return static_cast<double>(tensor.as<std::uint8_t>()[i]);
   }
   return 0;
 }
@@ -124,7 +150,8 @@ double unsigned_nan(double value) { return std::isnan(value) ? std::abs(value) :
 bool is_poison(const Tensor& tensor, std::size_t i, std::uint8_t poison) {
   const std::size_t size = size_of(tensor.element());
   const auto bytes = tensor.bytes().subspan(i * size, size);
-  return std::all_of(bytes.begin(), bytes.end(), [&](std::byte b) { return b == std::byte{poison}; });
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [&](std::byte b) { return b == std::byte{poison}; });
 }
 
 /// NaN and infinities stand where the expected value has them, and nowhere else. A value too large
@@ -164,11 +191,21 @@ protocol::Call make_call(const Operation& operation, const Problem& problem, con
     std::visit(
         [&](auto number) {
           switch (parameter.element) {
-            case Element::float32: put(static_cast<float>(number)); break;
-            case Element::float64: put(static_cast<double>(number)); break;
-            case Element::int32: put(static_cast<std::int32_t>(number)); break;
-            case Element::int64: put(static_cast<std::int64_t>(number)); break;
-            case Element::uint8: put(static_cast<std::uint8_t>(number)); break;
+            case Element::float32:
+              put(static_cast<float>(number));
+              break;
+            case Element::float64:
+              put(static_cast<double>(number));
+              break;
+            case Element::int32:
+              put(static_cast<std::int32_t>(number));
+              break;
+            case Element::int64:
+              put(static_cast<std::int64_t>(number));
+              break;
+            case Element::uint8:
+              put(static_cast<std::uint8_t>(number));
+              break;
           }
         },
         std::get<Scalar>(argument));
@@ -197,7 +234,8 @@ Judgement compare(const std::string& name, const Tensor& got, const Expected& ex
   if (wrong > 0) {
     judgement.finding = {
         Outcome::wrong,
-        fmt::format("{}[{}] {}, expected {:.9g} within {:.2g} ({} of {} values are off)", name, first,
+        fmt::format("{}[{}] {}, expected {:.9g} within {:.2g} ({} of {} values are off)", name,
+                    first,
                     is_poison(got, first, poison)
                         ? "was never written"
                         : fmt::format("is {:.9g}", unsigned_nan(number_at(got, first))),
@@ -233,8 +271,8 @@ Judgement judge(const Operation& operation, const Problem& problem,
     if (size > 0) std::memcpy(got.bytes().data(), raw.data() + plan.guard_bytes, size);
     if (parameter.role == Role::input) {
       if (got == tensor) continue;
-      const auto differs = std::mismatch(got.bytes().begin(), got.bytes().end(),
-                                         tensor.bytes().begin());
+      const auto differs =
+          std::mismatch(got.bytes().begin(), got.bytes().end(), tensor.bytes().begin());
       const auto at = static_cast<std::size_t>(differs.first - got.bytes().begin());
       return {{Outcome::wrong, fmt::format("the input {} was modified, first at index {}",
                                            parameter.name, at / size_of(parameter.element))}};

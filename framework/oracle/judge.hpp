@@ -9,8 +9,8 @@ namespace hone::oracle {
 
 /// How one call is made.
 struct CallPlan {
-  std::uint8_t poison = 0xFF;   ///< outputs hold this before the call
-  bool fresh_buffers = false;   ///< other addresses than before
+  std::uint8_t poison = 0xFF;  ///< outputs hold this before the call
+  bool fresh_buffers = false;  ///< other addresses than before
   std::uint32_t guard_bytes = 0;
   std::uint64_t flush_bytes = 0;
 };
@@ -26,8 +26,8 @@ struct Judgement {
   double error_ratio = 0;  ///< largest error as a fraction of what is allowed
 };
 
-/// Judges raw bytes: errors of the device, faults, guard bands, inputs unchanged, a kernel launched,
-/// and every output value against `expected`.
+/// Judges raw bytes: errors of the device, faults, guard bands, inputs unchanged, a kernel
+/// launched, and every output value against `expected`.
 Judgement judge(const Operation& operation, const Problem& problem,
                 const std::vector<Expected>& expected, const CallPlan& plan,
                 const protocol::Returned& returned);

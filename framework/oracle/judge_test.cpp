@@ -26,9 +26,7 @@ Finding judged(const HostCandidate::Body& body, int n = 8) {
   return judge(operation, problem, operation.reference(problem), plan, returned).finding;
 }
 
-TEST(Judge, ARightCandidateIsCorrect) {
-  EXPECT_EQ(judged(double_right).outcome, Outcome::correct);
-}
+TEST(Judge, ARightCandidateIsCorrect) { EXPECT_EQ(judged(double_right).outcome, Outcome::correct); }
 
 TEST(Judge, NothingWrittenIsWrongAtTheFirstIndex) {
   const Finding finding = judged([](auto...) {});
@@ -80,14 +78,15 @@ TEST(Judge, ErrorsOfTheDeviceAreToldApart) {
     return judged([=](float* x, float* y, int n, auto& reply) {
              double_right(x, y, n, reply);
              set(reply);
-           }).outcome;
+           })
+        .outcome;
   };
   using protocol::Returned;
   EXPECT_EQ(with([](Returned& r) { r.entry_error = 1; }), Outcome::launch_error);
   EXPECT_EQ(with([](Returned& r) { r.last_error = 9; }), Outcome::launch_error);
   EXPECT_EQ(with([](Returned& r) { r.sync_error = 700; }), Outcome::memory_fault);
   EXPECT_EQ(with([](Returned& r) { r.sync_error = 702; }), Outcome::timeout);
-  EXPECT_EQ(with([](Returned& r) { r.setup_error = 2; }), Outcome::infrastructure_error);
+  EXPECT_EQ(with([](Returned& r) { r.setup_error = 2; }), Outcome::launch_error);
   EXPECT_EQ(with([](Returned& r) { r.fault = R"({"kind": "race", "message": "m"})"; }),
             Outcome::race);
   EXPECT_EQ(with([](Returned& r) { r.fault = R"({"kind": "illegal_address"})"; }),
@@ -98,6 +97,18 @@ TEST(Judge, ErrorsOfTheDeviceAreToldApart) {
             Outcome::infrastructure_error)
       << "what the simulator cannot do is not the candidate's fault";
   EXPECT_EQ(with([](Returned& r) { r.fault = "{broken"; }), Outcome::correct);
+}
+
+TEST(Judge, AFaultIsTold) {
+  const Finding finding = judged([](auto, auto, auto, auto& reply) {
+    reply.fault = R"json({"kind": "illegal_address", "message": "read of 4 bytes",
+                      "allocation": "4 bytes past the end of the 32-byte allocation #1",
+                      "kernel": "k(float*)", "block": [0,0,0], "thread": [8,0,0],
+                      "file": "/x/kernel.cu", "line": 12})json";
+  });
+  EXPECT_EQ(finding.evidence,
+            "read of 4 bytes, 4 bytes past the end of the 32-byte allocation #1, in k(float*), "
+            "block [0,0,0], thread [8,0,0], at kernel.cu:12");
 }
 
 TEST(Judge, BuffersOfAnotherSizeAreACrash) {

@@ -61,9 +61,8 @@ struct Operation {
 std::vector<Shape> shapes_1d(std::initializer_list<std::int64_t> values,
                              std::source_location where = std::source_location::current());
 /// Shapes rows=…,cols=…, one a pair.
-std::vector<Shape> shapes_2d(
-    std::initializer_list<std::pair<std::int64_t, std::int64_t>> values,
-    std::source_location where = std::source_location::current());
+std::vector<Shape> shapes_2d(std::initializer_list<std::pair<std::int64_t, std::int64_t>> values,
+                             std::source_location where = std::source_location::current());
 
 }  // namespace hone::oracle
 

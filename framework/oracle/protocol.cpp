@@ -82,8 +82,7 @@ std::optional<Message> finish(const Reader& reader, Message& message) {
 
 std::string encode(const Load& load) {
   Writer writer;
-  writer << load.library << load.signature.entry
-         << std::uint64_t{load.signature.parameters.size()};
+  writer << load.library << load.signature.entry << std::uint64_t{load.signature.parameters.size()};
   for (const Parameter& parameter : load.signature.parameters) {
     writer << parameter.name << parameter.role << parameter.element;
   }
@@ -102,18 +101,29 @@ std::optional<Load> decode_load(std::string_view bytes) {
   return finish(reader, load);
 }
 
+std::string encode(const Greeting& greeting) {
+  Writer writer;
+  writer << greeting.error << greeting.device << greeting.simulated;
+  return writer.out;
+}
+
+std::optional<Greeting> decode_greeting(std::string_view bytes) {
+  Reader reader(bytes);
+  Greeting greeting;
+  reader >> greeting.error >> greeting.device >> greeting.simulated;
+  return finish(reader, greeting);
+}
+
 std::string encode(const Loaded& loaded) {
   Writer writer;
-  writer << loaded.status << loaded.message << loaded.device << loaded.runtime_version
-         << loaded.simulated;
+  writer << loaded.status << loaded.message;
   return writer.out;
 }
 
 std::optional<Loaded> decode_loaded(std::string_view bytes) {
   Reader reader(bytes);
   Loaded loaded;
-  reader >> loaded.status >> loaded.message >> loaded.device >> loaded.runtime_version >>
-      loaded.simulated;
+  reader >> loaded.status >> loaded.message;
   if (loaded.status > LoadStatus::no_entry) reader.fail();
   return finish(reader, loaded);
 }

@@ -14,7 +14,7 @@
 /// every length and returns nothing for a malformed message.
 namespace hone::oracle::protocol {
 
-enum class Kind : std::uint32_t { load = 1, loaded = 2, call = 3, returned = 4 };
+enum class Kind : std::uint32_t { greeting = 1, load = 2, loaded = 3, call = 4, returned = 5 };
 
 /// Before every message.
 struct Header {
@@ -24,20 +24,24 @@ struct Header {
 };
 static_assert(sizeof(Header) == 16);
 
+/// Candidate to oracle, before any foreign code is loaded: what it runs on.
+struct Greeting {
+  std::string error;   ///< why there is no device, or ""
+  std::string device;  ///< as the runtime names it
+  bool simulated = false;
+};
+
 /// Oracle to candidate: open this library and find the entry.
 struct Load {
   std::string library;
   Signature signature;
 };
 
-enum class LoadStatus : std::uint8_t { ready, no_device, no_library, no_entry };
+enum class LoadStatus : std::uint8_t { ready, no_library, no_entry };
 
 struct Loaded {
   LoadStatus status = LoadStatus::ready;
   std::string message;  ///< why not ready
-  std::string device;   ///< as the runtime names it
-  std::int32_t runtime_version = 0;
-  bool simulated = false;
 };
 
 /// A device buffer: `bytes` of payload between two guard bands.
@@ -56,29 +60,32 @@ struct Value {
 struct Call {
   std::uint32_t guard_bytes = 0;  ///< before and after each buffer, filled with guard_byte
   std::uint8_t guard_byte = 0;
-  bool fresh_buffers = false;    ///< at other addresses than the last call's
+  bool fresh_buffers = false;     ///< at other addresses than the last call's
   std::uint64_t flush_bytes = 0;  ///< written to other device memory before the call, to empty L2
   std::vector<std::variant<Value, Buffer>> arguments;  ///< one a parameter but streams
 };
 
 struct Returned {
-  std::int32_t setup_error = 0;  ///< cudaError before the entry was called; nothing else then counts
-  std::int32_t entry_error = 0;  ///< what the entry returned
-  std::int32_t last_error = 0;   ///< cudaGetLastError after it
-  std::int32_t sync_error = 0;   ///< of waiting for the stream
-  std::string error_text;        ///< of the first of these that is not 0
-  double device_ms = 0;          ///< between events around the call
-  std::uint64_t host_ns = 0;     ///< of the call and the wait
-  std::string counters;          ///< cudasim's JSON, or empty
-  std::string fault;             ///< cudasim's last fault as JSON, or empty
+  std::int32_t setup_error =
+      0;  ///< cudaError before the entry was called; nothing else then counts
+  std::int32_t entry_error = 0;      ///< what the entry returned
+  std::int32_t last_error = 0;       ///< cudaGetLastError after it
+  std::int32_t sync_error = 0;       ///< of waiting for the stream
+  std::string error_text;            ///< of the first of these that is not 0
+  double device_ms = 0;              ///< between events around the call
+  std::uint64_t host_ns = 0;         ///< of the call and the wait
+  std::string counters;              ///< cudasim's JSON, or empty
+  std::string fault;                 ///< cudasim's last fault as JSON, or empty
   std::vector<std::string> buffers;  ///< each with its guard bands, in parameter order
 };
 
+std::string encode(const Greeting&);
 std::string encode(const Load&);
 std::string encode(const Loaded&);
 std::string encode(const Call&);
 std::string encode(const Returned&);
 
+std::optional<Greeting> decode_greeting(std::string_view);
 std::optional<Load> decode_load(std::string_view);
 std::optional<Loaded> decode_loaded(std::string_view);
 std::optional<Call> decode_call(std::string_view);

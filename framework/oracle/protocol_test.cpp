@@ -26,8 +26,9 @@ Returned sample_returned() {
 }
 
 TEST(Protocol, LoadSurvivesTheTrip) {
-  const Load load{"/x/lib.so", {"f", {{"x", Role::input, Element::float32},
-                                      {"n", Role::scalar, Element::int64}}}};
+  const Load load{
+      "/x/lib.so",
+      {"f", {{"x", Role::input, Element::float32}, {"n", Role::scalar, Element::int64}}}};
   const auto copy = decode_load(encode(load));
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->library, load.library);

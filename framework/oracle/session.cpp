@@ -11,7 +11,7 @@ namespace hone::oracle {
 namespace {
 
 constexpr double life_seconds = 1800;
-constexpr std::uint64_t message_limit = std::uint64_t{8} << 30;
+constexpr std::uint64_t small_message = 16 << 20;  ///< beside the buffers
 
 /// The usual slip, told from the missing symbol: the entry was compiled as a C++ function.
 bool defines_mangled(const std::filesystem::path& library, const std::string& entry) {
@@ -53,40 +53,55 @@ Finding Session::start() {
     return finding;
   }
   tier_ = child_->tier();
-  Finding finding = load();
+  Finding finding = greet();
+  if (finding.correct()) finding = load();
   if (!finding.correct()) child_.reset();
   return finding;
+}
+
+// Until the greeting no foreign code has run: whatever fails is not the candidate's fault.
+Finding Session::greet() {
+  std::string body;
+  const Finding finding = receive(protocol::Kind::greeting, body, small_message,
+                                  process::in_seconds(options_.load_seconds));
+  const auto greeting = protocol::decode_greeting(body);
+  if (!finding.correct() || !greeting) {
+    return {Outcome::infrastructure_error, "starting hone-candidate: " + finding.evidence};
+  }
+  if (!greeting->error.empty()) {
+    return {Outcome::infrastructure_error, "no CUDA device: " + greeting->error};
+  }
+  device_name_ = greeting->simulated ? "cudasim (model of H100 SXM5)" : greeting->device;
+  if (greeting->simulated != (options_.device == Device::sim)) {
+    return {Outcome::infrastructure_error,
+            fmt::format("the candidate runs on {} though {} was asked for", device_name_,
+                        options_.device == Device::sim ? "cudasim" : "a GPU")};
+  }
+  return {};
 }
 
 Finding Session::load() {
   const protocol::Load request{options_.library.string(), signature_};
   std::string body;
   Finding finding = exchange(protocol::frame(protocol::Kind::load, request), protocol::Kind::loaded,
-                             body, options_.load_seconds);
+                             body, small_message, options_.load_seconds);
   if (!finding.correct()) return finding;
   const auto reply = protocol::decode_loaded(body);
   if (!reply) return {Outcome::crashed, "the candidate process sent a malformed reply"};
   const std::string message = process::first_line(reply->message);
   switch (reply->status) {
-    case protocol::LoadStatus::no_device:
-      return {Outcome::infrastructure_error, "no CUDA device: " + message};
     case protocol::LoadStatus::no_library:
       return {Outcome::compile_error, "the library cannot be loaded: " + message};
     case protocol::LoadStatus::no_entry:
-      return {Outcome::compile_error,
-              fmt::format("the library does not define {}{}", signature_.entry,
-                          defines_mangled(options_.library, signature_.entry)
-                              ? " as a C function: extern \"C\" is missing, or its parameters differ "
-                                "from the declaration"
-                              : "")};
-    case protocol::LoadStatus::ready: break;
-  }
-  device_name_ = reply->simulated ? "cudasim (model of H100 SXM5)"
-                                  : process::first_line(reply->device);
-  if (reply->simulated != (options_.device == Device::sim)) {
-    return {Outcome::infrastructure_error,
-            fmt::format("the candidate ran on {} though {} was asked for", device_name_,
-                        options_.device == Device::sim ? "cudasim" : "a GPU")};
+      return {
+          Outcome::compile_error,
+          fmt::format("the library does not define {}{}", signature_.entry,
+                      defines_mangled(options_.library, signature_.entry)
+                          ? " as a C function: extern \"C\" is missing, or its parameters differ "
+                            "from the declaration"
+                          : "")};
+    case protocol::LoadStatus::ready:
+      break;
   }
   return {};
 }
@@ -94,10 +109,16 @@ Finding Session::load() {
 Finding Session::call(const protocol::Call& call, protocol::Returned& returned) {
   Finding finding = start();
   if (!finding.correct()) return finding;
+  std::uint64_t largest = small_message;
+  for (const auto& argument : call.arguments) {
+    if (const auto* buffer = std::get_if<protocol::Buffer>(&argument)) {
+      largest += buffer->bytes + 2 * call.guard_bytes;
+    }
+  }
   std::string body;
   // Beyond the simulator's own watchdog, so that its message arrives.
   finding = exchange(protocol::frame(protocol::Kind::call, call), protocol::Kind::returned, body,
-                     options_.call_seconds + 5);
+                     largest, 1 + 1.2 * options_.call_seconds);
   if (finding.correct()) {
     auto reply = protocol::decode_returned(body);
     if (reply) {
@@ -114,33 +135,32 @@ Finding Session::call(const protocol::Call& call, protocol::Returned& returned) 
   return finding;
 }
 
-Finding Session::exchange(const std::string& frame, protocol::Kind reply, std::string& body,
-                          double seconds) {
+Finding Session::exchange(const std::string& frame, protocol::Kind kind, std::string& body,
+                          std::uint64_t largest, double seconds) {
   const process::Deadline deadline = process::in_seconds(seconds);
-  process::Io io = child_->write_all(frame, deadline);
-  if (io != process::Io::ok) return ended(io, seconds);
+  const process::Io io = child_->write_all(frame, deadline);
+  return io == process::Io::ok ? receive(kind, body, largest, deadline) : ended(io);
+}
+
+Finding Session::receive(protocol::Kind kind, std::string& body, std::uint64_t largest,
+                         process::Deadline deadline) {
   protocol::Header header;
   std::size_t received = 0;
-  io = child_->read_exact(&header, sizeof header, received, deadline);
-  if (io != process::Io::ok) return ended(io, seconds);
-  if (header.magic != protocol::Header{}.magic || header.kind != reply ||
-      header.bytes > message_limit) {
+  process::Io io = child_->read_exact(&header, sizeof header, received, deadline);
+  if (io != process::Io::ok) return ended(io);
+  if (header.magic != protocol::Header{}.magic || header.kind != kind || header.bytes > largest) {
     return {Outcome::crashed, "the candidate process sent a malformed reply"};
   }
   io = child_->read_exact(body, header.bytes, deadline);
-  return io == process::Io::ok ? Finding{} : ended(io, seconds);
+  return io == process::Io::ok ? Finding{} : ended(io);
 }
 
-Finding Session::ended(process::Io io, double seconds) {
+Finding Session::ended(process::Io io) {
   if (io == process::Io::timeout) {
-    return {Outcome::timeout, fmt::format("no result after {:g} s", seconds)};
+    return {Outcome::timeout, fmt::format("no result after {:g} s", options_.call_seconds)};
   }
   const process::Result& result = child_->wait(process::in_seconds(2));
   const std::string said = process::first_line(result.err);
-  // The program itself did not come up: the dynamic loader says so and exits with 127.
-  if (result.exit_code == 127 && result.signal == 0) {
-    return {Outcome::infrastructure_error, "the candidate process did not start: " + said};
-  }
   return {Outcome::crashed, fmt::format("the candidate's process {}{}{}", result.str(),
                                         said.empty() ? "" : ": ", said)};
 }

@@ -14,7 +14,8 @@ namespace hone::oracle {
 class Caller {
  public:
   virtual ~Caller() = default;
-  /// A finding that is correct says only that `returned` holds what came back, not that it is right.
+  /// A finding that is correct says only that `returned` holds what came back, not that it is
+  /// right.
   virtual Finding call(const protocol::Call& call, protocol::Returned& returned) = 0;
 };
 
@@ -42,10 +43,13 @@ class Session : public Caller {
   const std::string& tier() const { return tier_; }
 
  private:
+  Finding greet();
   Finding load();
-  Finding exchange(const std::string& frame, protocol::Kind reply, std::string& body,
-                   double seconds);
-  Finding ended(process::Io io, double seconds);
+  Finding exchange(const std::string& frame, protocol::Kind kind, std::string& body,
+                   std::uint64_t largest, double seconds);
+  Finding receive(protocol::Kind kind, std::string& body, std::uint64_t largest,
+                  process::Deadline deadline);
+  Finding ended(process::Io io);
 
   SessionOptions options_;
   Signature signature_;

@@ -26,23 +26,32 @@ double roofline_seconds(const Cost& cost) {
 
 void add_simulated(const std::string& counters_json, Timing& timing) {
   const Json parsed = Json::parse(counters_json, nullptr, false);
-  if (!parsed.is_object()) return;
-  const Json& total = parsed.contains("total") ? parsed["total"] : parsed;
-  double sectors = 0;
-  for (const char* name : {"global_load_sectors", "global_store_sectors", "global_atomic_sectors"}) {
-    if (total.contains(name) && total[name].is_number()) sectors += total[name].get<double>();
-  }
-  timing.counters["sectors"] = sectors;
-  for (const char* name : {"launches", "warp_instructions"}) {
-    if (total.contains(name) && total[name].is_number()) timing.counters[name] = total[name];
-  }
-  for (const Json* place : {&total, &parsed}) {
-    const auto limiter = place->find("limiter");
-    if (limiter != place->end() && limiter->is_string()) {
-      timing.label += fmt::format("; limiter {}", limiter->get<std::string>());
-      return;
+  if (!parsed.is_object() || !parsed.contains("total") || !parsed["total"].is_object()) return;
+  const Json& total = parsed["total"];
+  const Json counters = total.value("counters", Json::object());
+  const auto number = [](const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_number() ? found->get<double>() : 0;
+  };
+  timing.counters["launches"] = number(total, "launches");
+  timing.counters["sectors"] = number(counters, "global_load_sectors") +
+                               number(counters, "global_store_sectors") +
+                               number(counters, "global_atomic_sectors");
+  timing.counters["warp_instructions"] = number(counters, "warp_instructions");
+
+  // The kernel that takes longest says what limits.
+  const Json* longest = nullptr;
+  const Json kernels = parsed.value("kernels", Json::array());
+  for (const Json& kernel : kernels) {
+    if (!kernel.is_object()) continue;
+    if (longest == nullptr || number(kernel, "bound_ms") > number(*longest, "bound_ms")) {
+      longest = &kernel;
     }
   }
+  if (longest == nullptr) return;
+  timing.counters["occupancy"] = number(longest->value("occupancy", Json::object()), "fraction");
+  const Json limiter = longest->value("limiter", Json());
+  if (limiter.is_string()) timing.label += "; limiter " + limiter.get<std::string>();
 }
 
 Timer::Timer(const Operation& operation, Caller& caller, Device device, std::uint64_t seed)

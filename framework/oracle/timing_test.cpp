@@ -42,11 +42,19 @@ TEST(Timing, EachCallHasOtherDataAndIsVerified) {
 
 TEST(Timing, TheLimiterIsNamed) {
   Timing timing{.finding = {}, .seconds = 0, .counters = {}, .label = "model bound"};
-  add_simulated(R"({"limiter": "DRAM", "total": {"launches": 2, "global_load_sectors": 3,
-                    "global_store_sectors": 4}})", timing);
+  add_simulated(R"({"total": {"launches": 2, "counters": {"global_load_sectors": 3,
+                    "global_store_sectors": 4}},
+                    "kernels": [{"limiter": "issue", "bound_ms": 1},
+                                {"limiter": "DRAM", "bound_ms": 2, "occupancy": {"fraction": 0.5}}]
+                    })",
+                timing);
   EXPECT_EQ(timing.label, "model bound; limiter DRAM");
   EXPECT_EQ(timing.counters.at("sectors"), 7);
   EXPECT_EQ(timing.counters.at("launches"), 2);
+  EXPECT_EQ(timing.counters.at("occupancy"), 0.5);
+  for (const char* hostile : {"", "[]", "{\"total\": 3}", "{\"total\": {\"launches\": \"x\"}}"}) {
+    add_simulated(hostile, timing);
+  }
 }
 
 }  // namespace

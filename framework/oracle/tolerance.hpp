@@ -5,8 +5,9 @@ namespace hone::oracle {
 
 // How far a float32 result may be from the fp64 reference. The rule follows from how rounding
 // errors arise, not from what some kernel happened to give:
-//   elementwise   allowed = ulps * u * scale            ulps: rounding steps of a plain float32 code
-//   reduction     allowed = c * sqrt(n) * u * scale     errors of n roundings add like a random walk
+//   elementwise   allowed = ulps * u * scale            ulps: rounding steps of a plain float32
+//   code reduction     allowed = c * sqrt(n) * u * scale     errors of n roundings add like a
+//   random walk
 // u = 2^-23, the spacing of float32 at 1. `scale` is the size of what was added up: |a| + |b| for a
 // sum (which may cancel), |value| for a product, sum |x_i| for a reduction. A result of zeros, or
 // one computed in half, bfloat16 or TF32 (u = 2^-10 or more), is outside on all but trivial inputs.

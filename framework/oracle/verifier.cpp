@@ -52,9 +52,8 @@ ShapeResult Verifier::verify(const Shape& shape) {
     const auto index = static_cast<std::uint64_t>(result.calls++);
     Inputs inputs(mix(shape_seed, index), family);
     const Problem problem = operation_.make(shape, inputs);
-    const CallPlan call_plan{.poison = poisons[index % 2],
-                             .fresh_buffers = index % 2 == 0,
-                             .guard_bytes = guard_bytes_};
+    const CallPlan call_plan{
+        .poison = poisons[index % 2], .fresh_buffers = index % 2 == 0, .guard_bytes = guard_bytes_};
     protocol::Returned returned;
     result.finding = caller_.call(make_call(operation_, problem, call_plan), returned);
     if (result.finding.correct()) {

@@ -31,8 +31,8 @@ TEST(Verifier, CandidatesThatDoNoHonestWorkFail) {
   nulls["constant"] = [](float*, float* y, int n, auto&) { std::fill_n(y, n, 1.0f); };
   nulls["copy"] = [](float* x, float* y, int n, auto&) { std::copy_n(x, n, y); };
   nulls["no-op"] = [](auto...) {};
-  nulls["replay of the first output"] = [kept = std::vector<float>()](
-                                            float* x, float* y, int n, auto& reply) mutable {
+  nulls["replay of the first output"] = [kept = std::vector<float>()](float* x, float* y, int n,
+                                                                      auto& reply) mutable {
     if (kept.empty()) {
       double_right(x, y, n, reply);
       kept.assign(y, y + n);

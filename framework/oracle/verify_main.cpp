@@ -19,7 +19,7 @@ using namespace hone::oracle;
 using hone::Exit;
 
 struct Options {
-  std::string candidate, json, device = "auto", runner, cudasim;
+  std::string candidate, entry, json, device = "auto", runner, cudasim;
   std::uint64_t seed = 0;
   double timeout = 20;
   bool expect_incorrect = false;
@@ -72,14 +72,16 @@ void register_tests() {
 int verify(const Options& options) {
   Run& state = run();
   const Device device = resolve_device(options.device);
+  if (!options.entry.empty()) state.operation.signature.entry = options.entry;
   if (!std::filesystem::exists(options.candidate)) {
     throw hone::Error(Exit::bad_input,
                       fmt::format("the candidate {} is not there", options.candidate));
   }
-  SessionOptions session{.library = options.candidate,
-                         .device = device,
-                         .installation = Installation::find(device, options.runner, options.cudasim),
-                         .call_seconds = options.timeout};
+  SessionOptions session{
+      .library = options.candidate,
+      .device = device,
+      .installation = Installation::find(device, options.runner, options.cudasim),
+      .call_seconds = options.timeout};
   state.session.emplace(session, state.operation.signature);
   state.record.seed = options.seed;
   state.verifier.emplace(state.operation, *state.session, options.seed,
@@ -110,13 +112,17 @@ int main(int argc, char** argv) {
   register_tests();
 
   Options options;
-  CLI::App app{fmt::format("Judges a candidate of {} ({}): a shared library that defines {}.\n"
-                           "Exit codes: 0 correct, 1 judged and not correct, 4 nothing could be "
-                           "judged. GoogleTest's --gtest_… flags work too.",
-                           run().operation.name, argv[0], run().operation.signature.entry)};
-  auto* candidate = app.add_option("--candidate", options.candidate, "The candidate's shared library");
+  CLI::App app{
+      fmt::format("Judges a candidate of {} ({}): a shared library that defines {}.\n"
+                  "Exit codes: 0 correct, 1 judged and not correct, 4 nothing could be "
+                  "judged. GoogleTest's --gtest_… flags work too.",
+                  run().operation.name, argv[0], run().operation.signature.entry)};
+  auto* candidate =
+      app.add_option("--candidate", options.candidate, "The candidate's shared library");
+  app.add_option("--entry", options.entry, "Call this function in place of the operation's");
   app.add_option("--json", options.json, "Write the record (hone.verify/1) here");
-  auto* seed = app.add_option("--seed", options.seed, "Seed of the inputs (default: drawn, recorded)");
+  auto* seed =
+      app.add_option("--seed", options.seed, "Seed of the inputs (default: drawn, recorded)");
   app.add_option("--device", options.device, "auto, gpu or sim")->envname("HONE_DEVICE");
   app.add_option("--runner", options.runner, "Path of hone-candidate");
   app.add_option("--cudasim", options.cudasim, "Folder of cudasim's libcudart.so.13");
