@@ -8,6 +8,7 @@ Exit codes: 0 stopped by a signal, 1 the model or the address cannot be used, 2 
 import argparse
 import os
 import signal
+import socket
 import sys
 
 
@@ -62,10 +63,22 @@ def check_gguf(path):
         fail(f"{path}: not a GGUF file (it starts with {magic!r})")
 
 
+def check_address(host, port):
+    """Names the trouble with the address; the extension only says that it could not start."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        fail(f"{host}:{port}: {error.strerror}")
+
+
 def main(argv):
     options = parse(argv)
     if options:
         check_gguf(options.model)
+        check_address(options.host, options.port)
     try:
         import xllamacpp
     except ImportError as error:
