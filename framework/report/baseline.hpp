@@ -27,11 +27,11 @@ struct Baseline {
   std::map<std::string, BaselineModel> models;
 };
 
-/// Throws Error(bad_input) with the file, line and what is expected.
+/// Throws Error(bad_input) with the file and what is expected in it.
 Baseline read_baseline(const std::filesystem::path& path);
 
-/// The measurements of an evaluation as a baseline. Cases without scored runs are left out.
-/// Throws Error(inconclusive) when no case was scored, so that an empty run replaces nothing.
+/// The measurements of an evaluation as a baseline. Cases without scored with-skill runs are left
+/// out. Throws Error(inconclusive) when no case was scored, so that an empty run replaces nothing.
 Baseline make_baseline(const EvaluationResult& result);
 
 /// `base` with the models of `update` replaced or added.
@@ -41,7 +41,11 @@ Baseline merge(Baseline base, const Baseline& update);
 std::string write_baseline(const Baseline& baseline);
 
 /// Merges the result into the file at input.baseline (made when missing) and returns what was
-/// written, in one sentence.
+/// written, in one sentence. Throws what make_baseline and read_baseline throw.
 std::string update_baseline(const EvaluationResult& result);
+
+/// A model's baseline as the no-regression gate wants it, with what has changed besides the skill.
+stats::GateBaseline to_gate_baseline(const BaselineModel& baseline, const ModelInfo& now,
+                                     const std::string& skill_digest_now);
 
 }  // namespace hone::report

@@ -43,6 +43,8 @@ struct Environment {
   std::string device;   ///< filled from the verify records when empty
   std::string sandbox;  ///< filled from the build records when empty
   std::string toolkit;
+  int cpus = 0;  ///< 0: unknown
+  int cpu_mhz = 0;
   std::string generated;  ///< ISO UTC; the time of the report, now when empty
 };
 
@@ -97,7 +99,9 @@ struct Trial {
   std::string time_kind;                              ///< "model bound" | "measured" | ""
   std::optional<double> time_ns;  ///< geometric mean over the rows that have no error
   std::string folder;             ///< relative to run_dir
+  std::string asked;              ///< ISO UTC of the request
   std::string skill_digest, case_digest, device, sandbox, served_model;
+  std::string bench_problem;  ///< why there are no timings although there should be, or ""
 
   bool run_done() const { return outcome != kNotRun; }
   bool scored() const { return run_done() && outcome != kInfrastructureError; }
@@ -136,14 +140,15 @@ struct ArmResult {
   std::map<std::string, int> outcomes;
   std::optional<long> input_tokens, output_tokens;  ///< sums over the trials that report them
   int trials_with_usage = 0;
-  std::optional<double> tokens_per_trial;  ///< input + output
-  std::optional<double> tokens_per_correct;
+  std::optional<double> tokens_per_trial;    ///< input + output
+  std::optional<double> tokens_per_correct;  ///< of all scored trials, per correct one
   int flaky_cases = 0;
 };
 
 struct GateResult {
   std::string text;
   stats::GateVerdict verdict;
+  bool unusable_baseline = false;  ///< it is there, but broken: an error rather than a skip
 };
 
 /// One model in one evaluation.
@@ -156,7 +161,7 @@ struct ModelResult {
   std::optional<stats::PairedT> lift_t;
   std::optional<stats::SignFlip> lift_sign_flip;
   std::optional<double> normalised_gain;
-  std::optional<double> tokens_saved;  ///< tokens a trial, without - with
+  std::optional<double> tokens_saved;  ///< a trial, without - with, mean over paired cases
   std::string caveat;                  ///< what these numbers cannot claim and what would; or ""
   std::vector<GateResult> gates;
   const ArmResult& of(stats::Arm arm) const {

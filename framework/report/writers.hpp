@@ -6,7 +6,7 @@
 namespace hone::report {
 
 struct TerminalStyle {
-  int width = 80;  ///< columns; the table never needs more than 60
+  int width = 80;  ///< columns; at least 64 are used, at most 160
   bool colour = false;
   bool only_failures = false;
 };

@@ -112,7 +112,7 @@ GateVerdict judge_pass_rate(const Gate& gate, const GateFacts& facts) {
                     "would tell",
                     numbers, against));
   }
-  result.message += not_counted(facts);
+  if (result.outcome != GateOutcome::pass) result.message += not_counted(facts);
   for (const auto& c : facts.cases) {
     const Tally& now = c.of(arm);
     if (now.n > 0 && (more ? now.rate() < gate.threshold : now.rate() > gate.threshold))
@@ -165,7 +165,7 @@ GateVerdict judge_lift(const Gate& gate, const GateFacts& facts) {
     result = verdict(GateOutcome::inconclusive,
                      numbers + ": missed, but within chance; more cases would tell");
   }
-  result.message += not_counted(facts);
+  if (result.outcome != GateOutcome::pass) result.message += not_counted(facts);
   add_lift_moves(facts, result);
   return result;
 }
@@ -246,7 +246,7 @@ GateVerdict judge_value(const Gate& gate, const GateFacts& facts) {
     result.message += "; " + lift_numbers(differences(facts), paired_t(differences(facts)));
     add_lift_moves(facts, result);
   }
-  result.message += not_counted(facts);
+  if (result.outcome != GateOutcome::pass) result.message += not_counted(facts);
   return result;
 }
 

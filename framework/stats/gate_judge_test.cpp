@@ -93,7 +93,7 @@ TEST(OtherGates, AreComparedAsTheyAre) {
   EXPECT_EQ(judge("pass_at_k(with_skill, 9) >= 0.8", f).outcome, GateOutcome::inconclusive);
   EXPECT_EQ(judge("normalised_gain > 0.5", f).outcome, GateOutcome::pass);
   EXPECT_EQ(judge("pass_rate_low(with_skill) >= 0.7", f).outcome, GateOutcome::fail);
-  EXPECT_THAT(judge("lift >= 0", f).message, HasSubstr("2 infrastructure errors not counted"));
+  EXPECT_THAT(judge("lift >= 0.7", f).message, HasSubstr("2 infrastructure errors not counted"));
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "report/baseline.hpp"
+#include "report/results.hpp"
+
+namespace hone::report {
+
+/// The steps of collect().
+
+/// Reads every trial that the plan names, in the order model, case, arm, run.
+std::vector<Trial> read_trials(const ReportInput& input);
+
+/// Sums up one model's trials; leaves the gates empty.
+ModelResult aggregate(const ReportInput& input, const ModelInfo& model,
+                      const std::vector<Trial>& trials);
+
+/// What gates may look at. `baseline` may be null: `no_baseline` then says why.
+stats::GateFacts gate_facts(const ReportInput& input, const ModelResult& result,
+                            const std::vector<Trial>& trials, const Baseline* baseline,
+                            const std::string& no_baseline);
+
+/// Digest of the skill that the model's with-skill trials were asked with; the plan's when none
+/// tells. `mixed` is set when they were asked with several.
+std::string measured_skill_digest(const ReportInput& input, const std::string& model,
+                                  const std::vector<Trial>& trials, bool* mixed = nullptr);
+
+/// Digest of the case that the trials were asked with; the plan's when none tells.
+std::string measured_case_digest(const CaseInfo& info, const std::string& model,
+                                 const std::vector<Trial>& trials);
+
+}  // namespace hone::report

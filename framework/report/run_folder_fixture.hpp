@@ -1,0 +1,46 @@
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "report/results.hpp"
+
+namespace hone::report {
+
+/// A run folder in the test's temporary folder, and the input that reads it. One model "local".
+class RunFolder {
+ public:
+  RunFolder();
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  ReportInput input;
+
+  void add_text_case(const std::string& id);
+  void add_kernel_case(const std::string& id, const std::string& suite);
+
+  std::filesystem::path trial(const std::string& id, stats::Arm arm, int run) const;
+
+  /// request.json and response.json; usage differs by arm. `outcome` is the response's.
+  void respond(const std::string& id, stats::Arm arm, int run,
+               const std::string& outcome = "answered");
+  /// A judged text trial.
+  void judge(const std::string& id, stats::Arm arm, int run, const std::string& outcome,
+             const std::string& evidence = "");
+  /// A kernel trial up to `outcome`: build.json, and verify.json and bench.json as far as it goes.
+  void build(const std::string& id, stats::Arm arm, int run, const std::string& outcome,
+             const std::string& evidence = "");
+  /// Runs 0…n-1 of a text case: the first `passes` correct, the others wrong.
+  void judge_runs(const std::string& id, stats::Arm arm, int passes);
+
+  std::filesystem::path path() const { return dir_; }
+
+ private:
+  std::filesystem::path dir_;
+};
+
+/// Results with every outcome, hostile evidence, gates of all kinds and fixed environment: what
+/// the writers' checked-in baselines are made from.
+Results showcase(RunFolder& folder);
+
+}  // namespace hone::report
