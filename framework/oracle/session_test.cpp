@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <map>
 
 #include "diagnostic/diagnostic.hpp"
@@ -59,8 +60,9 @@ TEST(Session, TellsHowACandidateBrokeOff) {
       {"throw", {Outcome::crashed, "SIGABRT"}},
       {"no_entry", {Outcome::compile_error, "does not define entry"}},
       {"mangled", {Outcome::compile_error, "extern \"C\" is missing"}},
-      {"missing", {Outcome::compile_error, "cannot be loaded"}},
+      {"garbage", {Outcome::compile_error, "cannot be loaded"}},
   };
+  std::ofstream(std::string(BREAKS_DIR) + "/libbreaks_garbage.so") << "no library";
   for (const auto& [kind, want] : expected) {
     Session session = session_of(kind);
     const Answer answer = call(session);

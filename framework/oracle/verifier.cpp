@@ -64,6 +64,7 @@ ShapeResult Verifier::verify(const Shape& shape) {
       result.error_ratio = std::max(result.error_ratio, judgement.error_ratio);
     }
     if (!result.finding.correct()) {
+      if (result.finding.outcome == Outcome::infrastructure_error) break;
       result.finding.evidence += fmt::format(" (inputs: {}, call {})", name_of(family), index + 1);
       break;
     }
