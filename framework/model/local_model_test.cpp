@@ -78,6 +78,8 @@ TEST_F(LocalModelTest, AnUnknownModelIsNoticed) {
   const Question question{"", "Hello", {}, 1};
   const Answer a = ask(model, {&question, 1}).front();
   EXPECT_EQ(name(a.outcome), "infrastructure-error");
+  ASSERT_TRUE(a.error);
+  EXPECT_EQ(a.error->kind, "wrong-model");
 }
 
 TEST_F(LocalModelTest, APromptThatIsTooLongSaysSo) {
