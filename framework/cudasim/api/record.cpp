@@ -60,8 +60,8 @@ void Record::add_copy(std::uint64_t bytes, double seconds) {
 
 void Record::add_fault(const Fault& fault, const char* error_name, const DeviceMemory& memory) {
   ++faults_;
-  const std::string allocation =
-      fault.address != 0 ? memory.locate(fault.address).text() : std::string();
+  const Location location = fault.address != 0 ? memory.locate(fault.address) : Location{};
+  const std::string allocation = location.region != nullptr ? location.text() : std::string();
   char address[32];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(fault.address));
   Json json = {{"kind", fault_name(fault.kind)},
@@ -90,7 +90,7 @@ void Record::add_fault(const Fault& fault, const char* error_name, const DeviceM
             " (build with -lineinfo to see the source line)\n";
   }
   if (!fault.instruction.empty()) text += "=========   in " + fault.instruction + "\n";
-  if (fault.address != 0) {
+  if (!allocation.empty() && fault.message.find(allocation) == std::string::npos) {
     text += "=========   address " + std::string(address) + " is " + allocation + "\n";
   }
   text += "=========   later calls return " + std::string(error_name) + "\n";

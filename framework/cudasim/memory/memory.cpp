@@ -67,17 +67,16 @@ std::string_view name_of(RegionKind kind) noexcept {
 std::string Location::text() const {
   if (region == nullptr) return "in no device allocation";
   char text[320];
-  const char* relation = where == Where::inside       ? "inside"
-                         : where == Where::after_free ? "inside (already freed)"
-                         : where == Where::below      ? "before the start of"
-                                                      : "past the end of";
+  const char* relation = where == Where::below   ? "before the start of"
+                         : where == Where::above ? "past the end of"
+                                                 : "inside";
   std::snprintf(
-      text, sizeof text, "%llu byte%s %s the %llu-byte %.*s allocation #%llu at 0x%llx%s%s",
+      text, sizeof text, "%llu byte%s %s the %llu-byte %.*s allocation #%llu at 0x%llx%s%s%s",
       static_cast<unsigned long long>(distance), distance == 1 ? "" : "s", relation,
       static_cast<unsigned long long>(region->size), static_cast<int>(name_of(region->kind).size()),
       name_of(region->kind).data(), static_cast<unsigned long long>(region->id),
       static_cast<unsigned long long>(region->base), region->note.empty() ? "" : ", ",
-      region->note.substr(0, 160).c_str());
+      region->note.substr(0, 160).c_str(), where == Where::after_free ? ", already freed" : "");
   return text;
 }
 
