@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <regex>
 
 #include "kernel/symbols.hpp"
 #include "process/terminal.hpp"
@@ -88,27 +87,85 @@ class PtxasReader {
   bool properties_ = false, in_entry_ = false;
 };
 
+std::string_view after_colon(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {};
+  text.remove_prefix(colon + 1);
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+/// Splits the number off the end of "file:12" or "file(12", by `mark`; -1 when there is none.
+int split_number(std::string_view& text, char mark) {
+  const size_t at = text.rfind(mark);
+  if (at == std::string_view::npos || at + 1 == text.size() || text.size() - at > 9 ||
+      text.find_first_not_of("0123456789", at + 1) != std::string_view::npos)
+    return -1;
+  const int number = std::atoi(std::string(text.substr(at + 1)).c_str());
+  text = text.substr(0, at);
+  return number;
+}
+
+FirstError make_error(std::string_view file, int line, std::string_view message) {
+  return {std::string(file), line, std::string(message)};
+}
+
+/// "k.cu(2): error: message", "k.cu(2): error #20-D: message".
+std::optional<FirstError> cudafe_error(std::string_view line) {
+  for (const std::string_view mark : {"): error", "): catastrophic error"}) {
+    const size_t at = line.find(mark);
+    if (at == std::string_view::npos) continue;
+    std::string_view file = line.substr(0, at);
+    const int number = split_number(file, '(');
+    if (number >= 0) return make_error(file, number, after_colon(line.substr(at + mark.size())));
+  }
+  return std::nullopt;
+}
+
+/// "k.cu:2:7: error: message", "collect2: error: message".
+std::optional<FirstError> gcc_error(std::string_view line) {
+  for (const std::string_view mark : {": error: ", ": fatal error: "}) {
+    const size_t at = line.find(mark);
+    if (at == std::string_view::npos) continue;
+    std::string_view file = line.substr(0, at);
+    const std::string_view message = line.substr(at + mark.size());
+    const int last = split_number(file, ':');
+    if (last < 0) return make_error("", 0, message);
+    const int first = split_number(file, ':');
+    return make_error(file, first < 0 ? last : first, message);
+  }
+  return std::nullopt;
+}
+
+/// "ptxas k.ptx, line 21; error   : message", "ptxas error   : message", "nvcc fatal   : message".
+std::optional<FirstError> tool_error(std::string_view line) {
+  const size_t comma = line.find(", line ");
+  if (starts(line, "ptxas ") && comma != std::string_view::npos) {
+    const size_t end = line.find(';', comma);
+    const std::string_view kind = line.substr(std::min(end, line.size() - 1) + 1);
+    if (end != std::string_view::npos && (starts(kind, " error") || starts(kind, " fatal")))
+      return make_error(line.substr(6, comma - 6), static_cast<int>(number_before(line, ";")),
+                        after_colon(kind));
+  }
+  for (const std::string_view tool : {"ptxas", "nvlink", "nvcc", "cicc", "fatbinary"})
+    for (const std::string_view kind : {" error", " fatal"})
+      if (starts(line, tool) && starts(line.substr(tool.size()), kind))
+        return make_error("", 0, after_colon(line));
+  if (starts(line, "error: ") || starts(line, "fatal error: "))
+    return make_error("", 0, after_colon(line));
+  return std::nullopt;
+}
+
 /// The error in a line of cudafe++, gcc, ptxas, nvlink, ld or nvcc.
-std::optional<FirstError> error_of(const std::string& line) {
-  if (line.size() > 2000) return std::nullopt;
-  static const std::regex kCudafe(
-      R"(^([^():]+)\((\d+)\): (?:catastrophic error|error)(?: #[0-9A-Za-z-]+)?\s*: (.*)$)");
-  static const std::regex kGcc(R"(^([^:]+):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$)");
-  static const std::regex kPtxas(R"(^ptxas ([^,]+), line (\d+); (?:error|fatal)\s*: (.*)$)");
-  static const std::regex kTool(
-      R"(^(?:ptxas fatal|ptxas error|nvlink error|nvlink fatal|nvcc fatal|nvcc error|fatal error|cicc error)\s*: (.*)$)");
-  static const std::regex kAny(R"(^(?:[^:]*: )?(?:fatal error|error)\s*: (.*)$)");
-  std::smatch match;
-  for (const std::regex* place : {&kCudafe, &kGcc, &kPtxas})
-    if (std::regex_match(line, match, *place))
-      return FirstError{match[1], std::atoi(match[2].str().c_str()), match[3]};
-  for (const std::regex* plain : {&kTool, &kAny})
-    if (std::regex_match(line, match, *plain)) return FirstError{"", 0, match[1]};
-  for (const char* sign : {"undefined reference to", "multiple definition of", "died due to signal",
-                           "Segmentation fault", "out of memory", "virtual memory exhausted",
-                           "annot allocate memory", "No space left on device"})
-    if (const size_t at = line.find(sign); at != std::string::npos)
-      return FirstError{"", 0, line.substr(at)};
+std::optional<FirstError> error_of(std::string_view line) {
+  if (line.size() > 4000) return std::nullopt;
+  for (const auto reader : {cudafe_error, gcc_error, tool_error})
+    if (auto error = reader(line)) return error;
+  for (const std::string_view sign :
+       {"undefined reference to", "multiple definition of", "died due to signal",
+        "Segmentation fault", "out of memory", "virtual memory exhausted", "annot allocate memory",
+        "No space left on device"})
+    if (const size_t at = line.find(sign); at != std::string_view::npos)
+      return make_error("", 0, line.substr(at));
   return std::nullopt;
 }
 

@@ -42,6 +42,8 @@ TEST(CompilerOutput, FindsTheFirstError) {
       "tmpxft_00000002_00000000-6_k.cudafe1.cpp:(.text+0x5): undefined reference to `g()'\n"
       "collect2: error: ld returned 1 exit status\n",
       "", 0, "undefined reference to `g()'");
+  ExpectError("collect2: error: ld returned 1 exit status\n", "", 0, "ld returned 1 exit status");
+  ExpectError("k.cu:3: error: bad\n", "k.cu", 3, "bad");
   ExpectError("all is well\n", "none", -1, "");
 }
 
