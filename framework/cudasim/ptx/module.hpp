@@ -88,6 +88,7 @@ struct Function {
 
   std::vector<Declaration> declarations;  ///< registers and variables of the body
   std::vector<Instruction> body;
+  std::map<int, int> scope_parents;  ///< block scope to the enclosing one, -1 for the body
 
   /// The kernel's decoded form, made and owned by exec at the first launch.
   mutable std::shared_ptr<const void> decoded;

@@ -433,6 +433,7 @@ void Parser::body(Function& f) {
     if (lexer_.peek().kind == Token::Kind::end) lexer_.fail("expected '}' of " + f.name);
     statement(f);
   }
+  f.scope_parents = scope_parent_;
   // Locations inside toolkit headers are walked up to the code that called them, in finish().
   for (Instruction& instruction : f.body) {
     const Location& at = locations_[static_cast<std::size_t>(instruction.source.line)];

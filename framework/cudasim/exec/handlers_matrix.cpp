@@ -1,0 +1,408 @@
+// wmma, mma.sync, ldmatrix, stmatrix, movmatrix.
+//
+// Accumulation: products are exact, the sum over k and the accumulator is formed in double and
+// rounded once to the accumulator's type. wmma fragments hold element lane * n + i of the matrix in
+// row-major order (the ISA leaves the order open); mma fragments lie as the ISA defines.
+#include "cudasim/exec/handlers_matrix.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace cudasim::handlers {
+namespace {
+
+float half_to_float(std::uint16_t h) {
+  const std::uint32_t magnitude = h & 0x7fffu;
+  const std::uint32_t u = magnitude >= 0x7c00u
+                              ? (magnitude << 13) | 0x7f800000u
+                              : std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) *
+                                                             std::bit_cast<float>(0x77800000u));
+  return std::bit_cast<float>(u | static_cast<std::uint32_t>(h & 0x8000u) << 16);
+}
+std::uint16_t double_to_half(double v) {
+  // Round to odd in float first, so that the second rounding is right.
+  float f = static_cast<float>(v);
+  if (static_cast<double>(f) != v && std::isfinite(v)) {
+    auto u = std::bit_cast<std::uint32_t>(f);
+    if (std::fabs(static_cast<double>(f)) > std::fabs(v)) --u;
+    f = std::bit_cast<float>(u | 1u);
+  }
+  const auto u = std::bit_cast<std::uint32_t>(f);
+  const auto sign = static_cast<std::uint16_t>(u >> 16 & 0x8000u);
+  const std::uint32_t x = u & 0x7fffffffu;
+  if (x > 0x7f800000u) return 0x7fff;
+  if (x >= 0x477ff000u) return sign | 0x7c00u;
+  if (x < 0x38800000u)
+    return static_cast<std::uint16_t>(
+        sign | (std::bit_cast<std::uint32_t>(std::bit_cast<float>(x) + 0.5f) - 0x3f000000u));
+  return static_cast<std::uint16_t>(sign | ((x - 0x38000000u + 0xfffu + (x >> 13 & 1u)) >> 13));
+}
+double eight_bits(std::uint32_t b, int exponent_bits) {
+  const int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const std::uint32_t magnitude = b & 0x7f;
+  const auto e = static_cast<int>(magnitude >> mantissa_bits);
+  const auto m = static_cast<int>(magnitude & ((1u << mantissa_bits) - 1));
+  double v =
+      std::ldexp(e == 0 ? m : m + (1 << mantissa_bits), (e == 0 ? 1 : e) - bias - mantissa_bits);
+  if (exponent_bits == 4 && magnitude == 0x7f) v = NAN;
+  if (exponent_bits == 5 && e == 31) v = m == 0 ? INFINITY : NAN;
+  return b & 0x80 ? -v : v;
+}
+
+/// Element `index` of a register's raw bits as a number.
+double element(std::uint64_t raw, unsigned index, Type type) {
+  const unsigned bits = matrix_element_bits(type);
+  const std::uint64_t v =
+      bits == 64 ? raw : raw >> (index * bits) & ((std::uint64_t{1} << bits) - 1);
+  switch (type) {
+    case Type::f16:
+      return half_to_float(static_cast<std::uint16_t>(v));
+    case Type::bf16:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16);
+    case Type::tf32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(v) &
+                                  ~0x1fffu);  // the low bits are ignored
+    case Type::f32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(v));
+    case Type::f64:
+      return std::bit_cast<double>(v);
+    case Type::s8:
+      return static_cast<std::int8_t>(v);
+    case Type::s4:
+      return static_cast<std::int8_t>(v << 4) >> 4;
+    case Type::s32:
+      return static_cast<std::int32_t>(v);
+    case Type::e4m3:
+      return eight_bits(static_cast<std::uint32_t>(v), 4);
+    case Type::e5m2:
+      return eight_bits(static_cast<std::uint32_t>(v), 5);
+    default:
+      return static_cast<double>(v);
+  }
+}
+
+std::uint64_t register_of(const std::uint8_t* r, std::int32_t offset, unsigned lane,
+                          unsigned bytes) {
+  std::uint64_t v = 0;
+  std::memcpy(&v, r + offset + lane * bytes, bytes);
+  return v;
+}
+void set_register(std::uint8_t* r, std::int32_t offset, unsigned lane, unsigned bytes,
+                  std::uint64_t v) {
+  std::memcpy(r + offset + lane * bytes, &v, bytes);
+}
+void put_element(std::uint64_t& raw, unsigned index, Type type, double v) {
+  std::uint64_t bits = 0;
+  switch (type) {
+    case Type::f16:
+      bits = double_to_half(v);
+      break;
+    case Type::f32:
+      bits = std::bit_cast<std::uint32_t>(static_cast<float>(v));
+      break;
+    case Type::f64:
+      bits = std::bit_cast<std::uint64_t>(v);
+      break;
+    default:
+      bits = static_cast<std::uint32_t>(static_cast<std::int64_t>(v));
+      break;
+  }
+  if (type == Type::f16)
+    raw = (raw & ~(std::uint64_t{0xffff} << (16 * index))) | bits << (16 * index);
+  else
+    raw = bits;
+}
+
+/// Row and column of element i of register n of a lane.
+void place(const MatrixShape& s, char which, bool wmma, unsigned registers, unsigned per_register,
+           unsigned lane, unsigned n, unsigned i, unsigned& row, unsigned& column) {
+  const unsigned rows = which == 'b' ? s.k : s.m, columns = which == 'a' ? s.k : s.n;
+  if (wmma) {
+    const unsigned index =
+        (lane * registers * per_register + n * per_register + i) % (rows * columns);
+    row = index / columns;
+    column = index % columns;
+    return;
+  }
+  const unsigned group = lane >> 2, in_group = lane & 3;
+  if (which == 'a') {
+    row = group + (s.m == 16 ? 8 * (n & 1) : 0);
+    column = in_group * per_register + i + (s.m == 16 ? n >> 1 : n) * 4 * per_register;
+  } else if (which == 'b') {
+    row = in_group * per_register + i + n * 4 * per_register;
+    column = group;
+  } else {  // two neighbours of a row, then eight rows down
+    const unsigned e = n * per_register + i;
+    row = group + 8 * (e >> 1);
+    column = in_group * 2 + (e & 1);
+  }
+}
+
+void gather(const MatrixOp& o, char which, bool wmma, const std::uint8_t* r,
+            const std::int32_t* offsets, unsigned registers, Type type, double* matrix) {
+  const unsigned bits = matrix_element_bits(type), bytes = bits == 64 ? 8 : 4,
+                 per = bits == 64 ? 1 : 32 / bits;
+  const unsigned columns = which == 'a' ? o.shape.k : o.shape.n;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    for (unsigned n = 0; n < registers; ++n) {
+      const std::uint64_t raw = register_of(r, offsets[n], lane, bytes);
+      for (unsigned i = 0; i < per; ++i) {
+        unsigned row = 0, column = 0;
+        place(o.shape, which, wmma, registers, per, lane, n, i, row, column);
+        matrix[row * columns + column] = element(raw, i, type);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+unsigned matrix_element_bits(Type type) {
+  switch (type) {
+    case Type::b1:
+      return 1;
+    case Type::s4:
+    case Type::u4:
+      return 4;
+    case Type::tf32:
+      return 32;
+    default:
+      return type_bytes(type) * 8;
+  }
+}
+
+void matrix_multiply(std::uint8_t* r, const Op& op, std::uint32_t, Warp&) {
+  const MatrixOp o = unpack_matrix_op(*op.extra);
+  const std::int32_t* offsets = op.extra->registers.data();
+  const unsigned m = o.shape.m, n = o.shape.n, k = o.shape.k;
+  static thread_local double a[32 * 256], b[256 * 32], c[32 * 32];
+  gather(o, 'a', o.wmma, r, offsets + o.d, o.a, o.a_type, a);
+  gather(o, 'b', o.wmma, r, offsets + o.d + o.a, o.b, o.b_type, b);
+  gather(o, 'c', o.wmma, r, offsets + o.d + o.a + o.b, o.c, o.c_type, c);
+  for (unsigned i = 0; i < m; ++i) {
+    double sums[32] = {};
+    for (unsigned x = 0; x < k; ++x) {
+      const double v = a[i * k + x];
+      const double* row = b + x * n;
+      if (o.bit_operation == 1) {
+        for (unsigned j = 0; j < n; ++j) sums[j] += v != row[j];
+      } else {
+        for (unsigned j = 0; j < n; ++j) sums[j] += v * row[j];
+      }
+    }
+    for (unsigned j = 0; j < n; ++j) {
+      double v = c[i * n + j] + sums[j];
+      if (o.d_type == Type::s32) {
+        if (o.saturate) v = v > 2147483647.0 ? 2147483647.0 : v < -2147483648.0 ? -2147483648.0 : v;
+      }
+      c[i * n + j] = v;
+    }
+  }
+  const unsigned bits = matrix_element_bits(o.d_type), bytes = bits == 64 ? 8 : 4,
+                 per = bits == 64 ? 1 : 32 / bits;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    for (unsigned reg = 0; reg < o.d; ++reg) {
+      std::uint64_t raw = 0;
+      for (unsigned i = 0; i < per; ++i) {
+        unsigned row = 0, column = 0;
+        place(o.shape, 'd', o.wmma, o.d, per, lane, reg, i, row, column);
+        put_element(raw, i, o.d_type, c[row * n + column]);
+      }
+      set_register(r, offsets[reg], lane, bytes, raw);
+    }
+  }
+}
+
+// r4 address, r5 stride or 0; values describe the fragment; aux bit 0: 32-bit address, bit 4:
+// shared.
+void matrix_transfer(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
+  const auto& v = op.extra->values;
+  MatrixShape shape{static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]),
+                    static_cast<unsigned>(v[2])};
+  const auto which = static_cast<char>(v[3]);
+  const auto type = static_cast<Type>(v[4]);
+  const bool store = v[5] != 0, row_major = v[6] != 0;
+  const auto registers = static_cast<unsigned>(op.extra->registers.size());
+  const unsigned bits = matrix_element_bits(type), bytes = bits == 64 ? 8 : 4,
+                 per = bits == 64 ? 1 : 32 / bits;
+  const unsigned rows = which == 'b' ? shape.k : shape.m,
+                 columns = which == 'a' ? shape.k : shape.n;
+  Counters& c = w.worker->counters;
+  std::uint64_t sectors[1024];
+  unsigned count = 0;
+  bool shared = false;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    std::uint64_t base = op.aux & 1 ? reinterpret_cast<std::uint32_t*>(r + op.r[4])[lane]
+                                    : reinterpret_cast<std::uint64_t*>(r + op.r[4])[lane];
+    base += static_cast<std::uint64_t>(op.imm);
+    const std::uint64_t stride = op.r[5] != 0 ? reinterpret_cast<std::uint32_t*>(r + op.r[5])[lane]
+                                              : (row_major ? columns : rows);
+    for (unsigned n = 0; n < registers; ++n) {
+      std::uint64_t raw = store ? register_of(r, op.extra->registers[n], lane, bytes) : 0;
+      for (unsigned i = 0; i < per; ++i) {
+        unsigned row = 0, column = 0;
+        place(shape, which, true, registers, per, lane, n, i, row, column);
+        const std::uint64_t index = row_major ? row * stride + column : column * stride + row;
+        const std::uint64_t address = base + index * bits / 8;
+        const unsigned size = bits < 8 ? 1 : bits / 8;
+        const std::uint8_t* p = nullptr;
+        if (op.aux & 16) {
+          shared = true;
+          p = address % size ? nullptr : shared_at(w, address, size);
+        } else if (address % size == 0) {
+          const Window& cached = w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
+          const Window* window =
+              address - cached.base < cached.size && size <= cached.size - (address - cached.base)
+                  ? &cached
+                  : resolve(w, op, address, size);
+          if (window != nullptr && (!store || window->writable)) {
+            p = reinterpret_cast<const std::uint8_t*>(address);
+            shared = window->space == 1;
+            const std::uint64_t s = address >> 5;
+            unsigned k = count;
+            while (k > 0 && sectors[k - 1] != s) --k;
+            if (k == 0 && count < 1024) sectors[count++] = s;
+            std::uint64_t* map = store ? window->written_bits : window->read_bits;
+            if (map != nullptr)
+              map[(s - window->sector0) >> 6] |= std::uint64_t{1} << ((s - window->sector0) & 63);
+          }
+        }
+        if (p == nullptr)
+          return memory_fault(w, address, size, lane, store, op.aux & 16 ? "shared" : "");
+        if (store) {
+          const std::uint64_t value = bits == 64 ? raw : raw >> (i * bits);
+          std::memcpy(const_cast<std::uint8_t*>(p), &value, size);
+        } else if (bits < 8) {
+          const std::uint64_t value = *p >> (index * bits % 8) & ((1u << bits) - 1);
+          raw |= value << (i * bits);
+        } else {
+          std::uint64_t value = 0;
+          std::memcpy(&value, p, size);
+          raw |= bits == 64 ? value : value << (i * bits);
+        }
+      }
+      if (!store) set_register(r, op.extra->registers[n], lane, bytes, raw);
+    }
+  }
+  const std::uint64_t moved = std::uint64_t{rows} * columns * bits / 8;
+  if (shared) {
+    ++(store ? c.shared_store_requests : c.shared_load_requests);
+    (store ? c.shared_store_wavefronts : c.shared_load_wavefronts) += (moved + 127) / 128;
+    (store ? c.shared_store_bytes : c.shared_load_bytes) += moved;
+  } else {
+    ++(store ? c.global_store_requests : c.global_load_requests);
+    (store ? c.global_store_sectors : c.global_load_sectors) += count;
+    (store ? c.global_store_bytes : c.global_load_bytes) += moved;
+  }
+}
+
+namespace {
+
+/// Host addresses of the 8 * n rows whose addresses lanes 0, 1, … give; false after a fault.
+bool matrix_rows(std::uint8_t* r, const Op& op, Warp& w, unsigned n, bool store,
+                 std::uint8_t** rows) {
+  for (unsigned lane = 0; lane < 8 * n; ++lane) {
+    const std::uint64_t a =
+        (op.aux & 1 ? std::uint64_t{reinterpret_cast<std::uint32_t*>(r + op.r[4])[lane]}
+                    : reinterpret_cast<std::uint64_t*>(r + op.r[4])[lane]) +
+        static_cast<std::uint64_t>(op.imm);
+    if (op.aux & 16) {
+      rows[lane] = a % 16 ? nullptr : shared_at(w, op.aux & 1 ? a & 0xffffffffu : a, 16);
+    } else {
+      const Window* window = a % 16 ? nullptr : resolve(w, op, a, 16);
+      rows[lane] = window == nullptr ? nullptr : reinterpret_cast<std::uint8_t*>(a);
+    }
+    if (rows[lane] == nullptr) {
+      memory_fault(w, a, 16, lane, store, "shared");
+      return false;
+    }
+  }
+  Counters& c = w.worker->counters;
+  ++(store ? c.shared_store_requests : c.shared_load_requests);
+  (store ? c.shared_store_bytes : c.shared_load_bytes) += 128 * n;
+  // One pass a matrix, more when its rows share banks.
+  for (unsigned m = 0; m < n; ++m) {
+    unsigned counts[8] = {}, most = 1;
+    for (unsigned i = 0; i < 8; ++i) {
+      const unsigned bank =
+          static_cast<unsigned>(reinterpret_cast<std::uint64_t>(rows[8 * m + i]) >> 4 & 7);
+      most = ++counts[bank] > most ? counts[bank] : most;
+    }
+    (store ? c.shared_store_wavefronts : c.shared_load_wavefronts) += most;
+  }
+  return true;
+}
+
+}  // namespace
+
+// registers: destinations; target: transposed.
+void load_matrix(std::uint8_t* r, const Op& op, std::uint32_t, Warp& w) {
+  std::uint8_t* rows[32] = {};
+  const auto n = static_cast<unsigned>(op.extra->registers.size());
+  if (!matrix_rows(r, op, w, n, false, rows)) return;
+  std::uint32_t values[4][kWarpSize];
+  for (unsigned m = 0; m < n; ++m) {
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      std::uint16_t pair[2];
+      for (unsigned i = 0; i < 2; ++i) {
+        const unsigned row = op.target ? 2 * (lane & 3) + i : lane >> 2,
+                       column = op.target ? lane >> 2 : 2 * (lane & 3) + i;
+        std::memcpy(&pair[i], rows[8 * m + row] + 2 * column, 2);
+      }
+      values[m][lane] = pair[0] | static_cast<std::uint32_t>(pair[1]) << 16;
+    }
+  }
+  for (unsigned m = 0; m < n; ++m)
+    std::memcpy(r + op.extra->registers[m], values[m], sizeof values[m]);
+}
+void store_matrix(std::uint8_t* r, const Op& op, std::uint32_t, Warp& w) {
+  std::uint8_t* rows[32] = {};
+  const auto n = static_cast<unsigned>(op.extra->registers.size());
+  if (!matrix_rows(r, op, w, n, true, rows)) return;
+  for (unsigned m = 0; m < n; ++m) {
+    const auto* values = reinterpret_cast<const std::uint32_t*>(r + op.extra->registers[m]);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      for (unsigned i = 0; i < 2; ++i) {
+        const unsigned row = op.target ? 2 * (lane & 3) + i : lane >> 2,
+                       column = op.target ? lane >> 2 : 2 * (lane & 3) + i;
+        const auto half = static_cast<std::uint16_t>(values[lane] >> (16 * i));
+        std::memcpy(rows[8 * m + row] + 2 * column, &half, 2);
+      }
+    }
+  }
+}
+void transpose_matrix(std::uint8_t* r, const Op& op, std::uint32_t, Warp&) {
+  std::uint16_t matrix[8][8];
+  const auto* a = reinterpret_cast<const std::uint32_t*>(r + op.r[1]);
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    for (unsigned i = 0; i < 2; ++i)
+      matrix[lane >> 2][2 * (lane & 3) + i] = static_cast<std::uint16_t>(a[lane] >> (16 * i));
+  }
+  auto* d = reinterpret_cast<std::uint32_t*>(r + op.r[0]);
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    d[lane] = matrix[2 * (lane & 3)][lane >> 2] |
+              static_cast<std::uint32_t>(matrix[2 * (lane & 3) + 1][lane >> 2]) << 16;
+  }
+}
+
+MatrixOp unpack_matrix_op(const Extra& extra) {
+  const auto& v = extra.values;
+  MatrixOp o;
+  o.shape = {static_cast<unsigned>(v[0]), static_cast<unsigned>(v[1]), static_cast<unsigned>(v[2])};
+  o.d = static_cast<unsigned>(v[3]);
+  o.a = static_cast<unsigned>(v[4]);
+  o.b = static_cast<unsigned>(v[5]);
+  o.c = static_cast<unsigned>(v[6]);
+  o.d_type = static_cast<Type>(v[7]);
+  o.a_type = static_cast<Type>(v[8]);
+  o.b_type = static_cast<Type>(v[9]);
+  o.c_type = static_cast<Type>(v[10]);
+  o.wmma = v[11] != 0;
+  o.saturate = v[12] != 0;
+  o.bit_operation = static_cast<int>(v[13]);
+  return o;
+}
+
+}  // namespace cudasim::handlers

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "cudasim/exec/decoder.hpp"
+
+namespace cudasim::handlers {
+
+struct MatrixShape {
+  unsigned m = 0, n = 0, k = 0;
+};
+/// A decoded multiply: register counts and types of d, a, b, c.
+struct MatrixOp {
+  MatrixShape shape;
+  unsigned d = 0, a = 0, b = 0, c = 0;
+  Type d_type{}, a_type{}, b_type{}, c_type{};
+  bool wmma = false, saturate = false;
+  int bit_operation = 0;  ///< b1: 1 xor.popc, 2 and.popc
+};
+MatrixOp unpack_matrix_op(const Extra& extra);
+unsigned matrix_element_bits(Type type);
+
+void matrix_multiply(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
+void matrix_transfer(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
+void load_matrix(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
+void store_matrix(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
+void transpose_matrix(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
+
+}  // namespace cudasim::handlers

@@ -1,0 +1,519 @@
+// Loads and stores. Registers: load r0..r3 = destinations, r4 = address; store r0..r3 = sources,
+// r4 = address. imm is added to the address. aux bit 0: 32-bit address register; bit 1: a polling
+// access (volatile, relaxed, acquire); bit 2: constant memory (not counted as global).
+#include "cudasim/exec/isa_parts.hpp"
+
+namespace cudasim::CUDASIM_ISA {
+namespace {
+#include "cudasim/exec/lanes.inl"
+
+template <unsigned Bytes>
+struct UnsignedOf;
+template <>
+struct UnsignedOf<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct UnsignedOf<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct UnsignedOf<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct UnsignedOf<8> {
+  using type = std::uint64_t;
+};
+struct Sixteen {
+  std::uint64_t low, high;
+};
+template <>
+struct UnsignedOf<16> {
+  using type = Sixteen;
+};
+template <unsigned Bytes>
+using Raw = typename UnsignedOf<Bytes>::type;
+
+inline void addresses(const std::uint8_t* r, const Op& op, std::uint64_t* a) {
+  const std::uint64_t offset = static_cast<std::uint64_t>(op.imm);
+  if (op.aux & 1) {
+    const auto* p =
+        reinterpret_cast<const std::uint32_t*>(__builtin_assume_aligned(r + op.r[4], 64));
+    const auto low = static_cast<std::uint32_t>(offset);
+    for (unsigned i = 0; i < kWarpSize; ++i) a[i] = static_cast<std::uint32_t>(p[i] + low);
+  } else {
+    const auto* p =
+        reinterpret_cast<const std::uint64_t*>(__builtin_assume_aligned(r + op.r[4], 64));
+    for (unsigned i = 0; i < kWarpSize; ++i) a[i] = p[i] + offset;
+  }
+}
+/// All lanes of a full warp at a[0], a[0] + step, …
+inline bool consecutive(const std::uint64_t* a, std::uint64_t step) {
+  std::uint64_t different = 0;
+#pragma GCC ivdep
+  for (unsigned i = 0; i < kWarpSize; ++i) different |= a[i] ^ (a[0] + i * step);
+  return different == 0;
+}
+inline bool uniform(const std::uint64_t* a) {
+  std::uint64_t different = 0;
+  for (unsigned i = 0; i < kWarpSize; ++i) different |= a[i] ^ a[0];
+  return different == 0;
+}
+inline void mark_sectors(std::uint64_t* bitmap, std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t s = first; s <= last; ++s) bitmap[s >> 6] |= std::uint64_t{1} << (s & 63);
+}
+/// Number of different 32 B sectors that the lanes touch; marks them when bitmap is there.
+inline std::uint32_t count_sectors(const std::uint64_t* a, std::uint32_t mask, unsigned bytes,
+                                   std::uint64_t* bitmap, std::uint64_t sector0) {
+  std::uint64_t seen[64];
+  std::uint8_t used[128] = {};
+  std::uint8_t slot_of[128];
+  std::uint32_t count = 0;
+  std::uint64_t previous = ~std::uint64_t{0};
+  for (; mask != 0; mask &= mask - 1) {
+    const unsigned i = static_cast<unsigned>(__builtin_ctz(mask));
+    const std::uint64_t first = a[i] >> 5, last = (a[i] + bytes - 1) >> 5;
+    for (std::uint64_t s = first; s <= last; ++s) {
+      if (s == previous) continue;
+      previous = s;
+      unsigned h = static_cast<unsigned>(s) & 127;
+      while (used[h] && seen[slot_of[h]] != s) h = (h + 1) & 127;
+      if (used[h]) continue;
+      used[h] = 1;
+      slot_of[h] = static_cast<std::uint8_t>(count);
+      seen[count++] = s;
+      if (bitmap != nullptr) bitmap[(s - sector0) >> 6] |= std::uint64_t{1} << ((s - sector0) & 63);
+    }
+  }
+  return count;
+}
+/// Shared memory passes: lanes are served in groups of 128 bytes asked for; within a group a pass
+/// serves each of 32 banks one word; the same word is broadcast.
+inline std::uint32_t count_wavefronts(const std::uint64_t* a, std::uint32_t mask, unsigned bytes) {
+  const unsigned lanes_a_group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  std::uint32_t total = 0;
+  for (unsigned first = 0; first < kWarpSize; first += lanes_a_group) {
+    std::uint32_t group =
+        mask >> first & (lanes_a_group == 32 ? kFullMask : (1u << lanes_a_group) - 1);
+    if (group == 0) continue;
+    std::uint64_t words[32][8];
+    std::uint8_t counts[32] = {};
+    std::uint32_t most = 1;
+    for (; group != 0; group &= group - 1) {
+      const unsigned i = first + static_cast<unsigned>(__builtin_ctz(group));
+      for (std::uint64_t w = a[i] >> 2; w <= (a[i] + bytes - 1) >> 2; ++w) {
+        const unsigned bank = w & 31;
+        unsigned k = 0;
+        const unsigned stored = counts[bank] < 8 ? counts[bank] : 8;
+        while (k < stored && words[bank][k] != w) ++k;
+        if (k < stored) continue;
+        if (counts[bank] < 8) words[bank][counts[bank]] = w;
+        most = ++counts[bank] > most ? counts[bank] : most;
+      }
+    }
+    total += most;
+  }
+  return total;
+}
+
+struct Count {  // which counters a kind of access feeds
+  std::uint64_t Counters::*requests;
+  std::uint64_t Counters::*units;
+  std::uint64_t Counters::*bytes;
+};
+template <bool Store>
+inline void count_access(Warp& w, const Window& window, const std::uint64_t* a, std::uint32_t mask,
+                         unsigned bytes, const Op& op) {
+  Counters& c = w.worker->counters;
+  const auto lanes = static_cast<std::uint64_t>(__builtin_popcount(mask));
+  switch (window.space) {
+    case 1:
+      ++(Store ? c.shared_store_requests : c.shared_load_requests);
+      (Store ? c.shared_store_wavefronts : c.shared_load_wavefronts) +=
+          count_wavefronts(a, mask, bytes);
+      (Store ? c.shared_store_bytes : c.shared_load_bytes) += lanes * bytes;
+      break;
+    case 2: {
+      // Local memory is interleaved on the device: lane i's word lies beside lane i + 1's.
+      ++(Store ? c.local_store_requests : c.local_load_requests);
+      std::uint64_t interleaved[kWarpSize];
+      for (unsigned i = 0; i < kWarpSize; ++i) {
+        const std::uint64_t offset = a[i] - reinterpret_cast<std::uint64_t>(w.lane_local(i));
+        interleaved[i] = (offset / 4 * kWarpSize + i) * 4 + offset % 4;
+      }
+      (Store ? c.local_store_sectors : c.local_load_sectors) +=
+          count_sectors(interleaved, mask, bytes < 4 ? bytes : 4, nullptr, 0) *
+          (bytes > 4 ? bytes / 4 : 1);
+      (Store ? c.local_store_bytes : c.local_load_bytes) += lanes * bytes;
+      break;
+    }
+    case 3:
+      ++c.constant_requests;
+      break;
+    default:
+      if (op.aux & 4) {
+        ++c.constant_requests;
+        break;
+      }
+      ++(Store ? c.global_store_requests : c.global_load_requests);
+      (Store ? c.global_store_sectors : c.global_load_sectors) += count_sectors(
+          a, mask, bytes, Store ? window.written_bits : window.read_bits, window.sector0);
+      (Store ? c.global_store_bytes : c.global_load_bytes) += lanes * bytes;
+  }
+}
+
+template <typename D, typename M, bool Sign>
+inline D widen(M m) {
+  if constexpr (sizeof(M) == 16)
+    return m;
+  else if constexpr (Sign)
+    return static_cast<D>(
+        static_cast<std::make_signed_t<D>>(static_cast<std::make_signed_t<M>>(m)));
+  else
+    return static_cast<D>(m);
+}
+
+inline bool may_write(const Window& window) { return window.writable; }
+
+/// The window for all lanes, or null after a lane-by-lane search has to be done.
+template <bool Store>
+inline const Window* window_for(Warp& w, const Op& op, const std::uint64_t* a, std::uint32_t mask,
+                                unsigned bytes) {
+  std::uint64_t low = ~std::uint64_t{0}, high = 0, low_bits = 0;
+  for (unsigned i = 0; i < kWarpSize; ++i) {
+    const bool on = mask >> i & 1;
+    const std::uint64_t lo = on ? a[i] : ~std::uint64_t{0}, hi = on ? a[i] : 0;
+    low = lo < low ? lo : low;
+    high = hi > high ? hi : high;
+    low_bits |= hi;
+  }
+  if (low_bits & (bytes - 1)) [[unlikely]]
+    return nullptr;
+  const std::uint64_t span = high - low + bytes;
+  const Window& cached = w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
+  if (low - cached.base < cached.size && span <= cached.size - (low - cached.base) &&
+      (!Store || cached.writable)) [[likely]]
+    return &cached;
+  const Window* found = resolve(w, op, low, span);
+  return found != nullptr && (!Store || found->writable) ? found : nullptr;
+}
+/// Lanes in different windows, or a fault to be reported. True when all lanes are good.
+template <bool Store>
+bool check_lanes(Warp& w, const Op& op, const std::uint64_t* a, std::uint32_t mask,
+                 unsigned bytes) {
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const unsigned i = static_cast<unsigned>(__builtin_ctz(left));
+    const Window* window = a[i] & (bytes - 1) ? nullptr : resolve(w, op, a[i], bytes);
+    if (window == nullptr || (Store && !window->writable)) {
+      memory_fault(w, a[i], bytes, i, Store, "");
+      return false;
+    }
+    count_access<Store>(w, *window, a, 1u << i, bytes, op);  // lane by lane: this is rare
+  }
+  return true;
+}
+
+template <unsigned Bytes, unsigned RegBytes, bool Sign, unsigned Vector>
+inline void load_lanes(std::uint8_t* r, const Op& op, std::uint32_t mask, const std::uint64_t* a) {
+  using M = Raw<Bytes>;
+  using D = Raw<RegBytes>;
+  for (unsigned v = 0; v < Vector; ++v) {
+    D* d = reg<D>(r, op.r[v]);
+    if (mask == kFullMask) {
+      for (unsigned i = 0; i < kWarpSize; ++i)
+        d[i] = widen<D, M, Sign>(reinterpret_cast<const M*>(a[i])[v]);
+    } else {
+      for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+        const unsigned i = static_cast<unsigned>(__builtin_ctz(left));
+        d[i] = widen<D, M, Sign>(reinterpret_cast<const M*>(a[i])[v]);
+      }
+    }
+  }
+}
+template <unsigned Bytes, unsigned Vector>
+inline void store_lanes(std::uint8_t* r, const Op& op, std::uint32_t mask, const std::uint64_t* a) {
+  using M = Raw<Bytes>;
+  using S = Raw<(Bytes == 1 ? 2 : Bytes)>;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const unsigned i = static_cast<unsigned>(__builtin_ctz(left));
+    for (unsigned v = 0; v < Vector; ++v) {
+      if constexpr (Bytes == 16)
+        reinterpret_cast<M*>(a[i])[v] = reg<S>(r, op.r[v])[i];
+      else
+        reinterpret_cast<M*>(a[i])[v] = static_cast<M>(reg<S>(r, op.r[v])[i]);
+    }
+  }
+}
+
+template <unsigned Bytes, unsigned RegBytes, bool Sign, unsigned Vector>
+void load_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
+  constexpr unsigned total = Bytes * Vector;
+  alignas(64) std::uint64_t a[kWarpSize];
+  addresses(r, op, a);
+  if (op.aux & 2) ++w.polls;
+  if (mask == kFullMask && consecutive(a, total)) [[likely]] {
+    const Window& window = w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
+    if (a[0] - window.base < window.size &&
+        total * kWarpSize <= window.size - (a[0] - window.base) && window.space == 0 &&
+        (a[0] & (total - 1)) == 0) [[likely]] {
+      const auto* p = reinterpret_cast<const Raw<Bytes>*>(a[0]);
+      for (unsigned v = 0; v < Vector; ++v) {
+        auto* d = reg<Raw<RegBytes>>(r, op.r[v]);
+#pragma GCC ivdep
+        for (unsigned i = 0; i < kWarpSize; ++i)
+          d[i] = widen<Raw<RegBytes>, Raw<Bytes>, Sign>(p[i * Vector + v]);
+      }
+      Counters& c = w.worker->counters;
+      if (op.aux & 4) {
+        ++c.constant_requests;
+        return;
+      }
+      const std::uint64_t first = a[0] >> 5, last = (a[0] + total * kWarpSize - 1) >> 5;
+      ++c.global_load_requests;
+      c.global_load_sectors += last - first + 1;
+      c.global_load_bytes += total * kWarpSize;
+      if (window.read_bits != nullptr)
+        mark_sectors(window.read_bits, first - window.sector0, last - window.sector0);
+      return;
+    }
+  }
+  if (const Window* window = window_for<false>(w, op, a, mask, total)) [[likely]] {
+    count_access<false>(w, *window, a, mask, total, op);
+  } else if (!check_lanes<false>(w, op, a, mask, total)) {
+    return;
+  }
+  load_lanes<Bytes, RegBytes, Sign, Vector>(r, op, mask, a);
+}
+template <unsigned Bytes, unsigned Vector>
+void store_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
+  constexpr unsigned total = Bytes * Vector;
+  alignas(64) std::uint64_t a[kWarpSize];
+  addresses(r, op, a);
+  if (mask == kFullMask && consecutive(a, total)) [[likely]] {
+    const Window& window = w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
+    if (a[0] - window.base < window.size &&
+        total * kWarpSize <= window.size - (a[0] - window.base) && window.space == 0 &&
+        window.writable && (a[0] & (total - 1)) == 0) [[likely]] {
+      auto* p = reinterpret_cast<Raw<Bytes>*>(a[0]);
+      for (unsigned v = 0; v < Vector; ++v) {
+        const auto* s = reg<Raw<(Bytes == 1 ? 2 : Bytes)>>(r, op.r[v]);
+#pragma GCC ivdep
+        for (unsigned i = 0; i < kWarpSize; ++i) {
+          if constexpr (Bytes == 16)
+            p[i * Vector + v] = s[i];
+          else
+            p[i * Vector + v] = static_cast<Raw<Bytes>>(s[i]);
+        }
+      }
+      const std::uint64_t first = a[0] >> 5, last = (a[0] + total * kWarpSize - 1) >> 5;
+      Counters& c = w.worker->counters;
+      ++c.global_store_requests;
+      c.global_store_sectors += last - first + 1;
+      c.global_store_bytes += total * kWarpSize;
+      if (window.written_bits != nullptr)
+        mark_sectors(window.written_bits, first - window.sector0, last - window.sector0);
+      return;
+    }
+  }
+  if (const Window* window = window_for<true>(w, op, a, mask, total)) [[likely]] {
+    count_access<true>(w, *window, a, mask, total, op);
+  } else if (!check_lanes<true>(w, op, a, mask, total)) {
+    return;
+  }
+  store_lanes<Bytes, Vector>(r, op, mask, a);
+}
+
+/// Turns shared-window addresses into host ones; false after a fault.
+template <bool Store>
+inline bool shared_addresses(Warp& w, std::uint32_t mask, std::uint64_t* a, unsigned bytes) {
+  const Block& block = *w.block;
+  const std::uint64_t limit = block.shared_bytes;
+  std::uint64_t bad = 0;
+  for (unsigned i = 0; i < kWarpSize; ++i) {
+    const bool on = mask >> i & 1;
+    const std::uint64_t offset = a[i] - kSharedStart;
+    bad |= on && (offset + bytes > limit || offset > limit || (offset & (bytes - 1))) ? 1u : 0u;
+  }
+  if (bad == 0) [[likely]] {
+    const std::uint64_t host = reinterpret_cast<std::uint64_t>(block.shared) - kSharedStart;
+    for (unsigned i = 0; i < kWarpSize; ++i) a[i] += host;
+    return true;
+  }
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const unsigned i = static_cast<unsigned>(__builtin_ctz(left));
+    std::uint8_t* p = a[i] & (bytes - 1) ? nullptr : shared_at(w, a[i], bytes);
+    if (p == nullptr) {
+      memory_fault(w, a[i], bytes, i, Store, "shared");
+      return false;
+    }
+    a[i] = reinterpret_cast<std::uint64_t>(p);
+  }
+  return true;
+}
+template <unsigned Bytes, unsigned RegBytes, bool Sign, unsigned Vector>
+void load_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
+  constexpr unsigned total = Bytes * Vector;
+  alignas(64) std::uint64_t a[kWarpSize];
+  addresses(r, op, a);
+  Counters& c = w.worker->counters;
+  if (op.aux & 2) ++w.polls;
+  ++c.shared_load_requests;
+  if (mask == kFullMask) {
+    c.shared_load_bytes += total * kWarpSize;
+    const std::uint64_t offset = a[0] - kSharedStart, limit = w.block->shared_bytes;
+    const auto* p = reinterpret_cast<const Raw<Bytes>*>(w.block->shared + offset);
+    if (offset < limit && (a[0] & (total - 1)) == 0) {
+      if (uniform(a) && offset + total <= limit) {
+        c.shared_load_wavefronts += 1;
+        for (unsigned v = 0; v < Vector; ++v) {
+          auto* d = reg<Raw<RegBytes>>(r, op.r[v]);
+          const auto value = widen<Raw<RegBytes>, Raw<Bytes>, Sign>(p[v]);
+          for (unsigned i = 0; i < kWarpSize; ++i) d[i] = value;
+        }
+        return;
+      }
+      if (consecutive(a, total) && offset + total * kWarpSize <= limit) {
+        c.shared_load_wavefronts += total <= 4 ? 1 : total / 4;
+        for (unsigned v = 0; v < Vector; ++v) {
+          auto* d = reg<Raw<RegBytes>>(r, op.r[v]);
+#pragma GCC ivdep
+          for (unsigned i = 0; i < kWarpSize; ++i)
+            d[i] = widen<Raw<RegBytes>, Raw<Bytes>, Sign>(p[i * Vector + v]);
+        }
+        return;
+      }
+    }
+  } else {
+    c.shared_load_bytes += static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
+  }
+  c.shared_load_wavefronts += count_wavefronts(a, mask, total);
+  if (!shared_addresses<false>(w, mask, a, total)) return;
+  load_lanes<Bytes, RegBytes, Sign, Vector>(r, op, mask, a);
+}
+template <unsigned Bytes, unsigned Vector>
+void store_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
+  constexpr unsigned total = Bytes * Vector;
+  alignas(64) std::uint64_t a[kWarpSize];
+  addresses(r, op, a);
+  Counters& c = w.worker->counters;
+  ++c.shared_store_requests;
+  c.shared_store_bytes += static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
+  if (mask == kFullMask && consecutive(a, total)) {
+    const std::uint64_t offset = a[0] - kSharedStart, limit = w.block->shared_bytes;
+    if (offset < limit && offset + total * kWarpSize <= limit && (a[0] & (total - 1)) == 0) {
+      c.shared_store_wavefronts += total <= 4 ? 1 : total / 4;
+      auto* p = reinterpret_cast<Raw<Bytes>*>(w.block->shared + offset);
+      for (unsigned v = 0; v < Vector; ++v) {
+        const auto* s = reg<Raw<(Bytes == 1 ? 2 : Bytes)>>(r, op.r[v]);
+#pragma GCC ivdep
+        for (unsigned i = 0; i < kWarpSize; ++i) {
+          if constexpr (Bytes == 16)
+            p[i * Vector + v] = s[i];
+          else
+            p[i * Vector + v] = static_cast<Raw<Bytes>>(s[i]);
+        }
+      }
+      return;
+    }
+  }
+  c.shared_store_wavefronts += count_wavefronts(a, mask, total);
+  if (!shared_addresses<true>(w, mask, a, total)) return;
+  store_lanes<Bytes, Vector>(r, op, mask, a);
+}
+
+template <unsigned Bytes, unsigned RegBytes, bool Sign>
+Handler load_vector(char space, unsigned vector) {
+  const bool shared = space == 's';
+  switch (vector) {
+    case 1:
+      return shared ? load_shared<Bytes, RegBytes, Sign, 1> : load_global<Bytes, RegBytes, Sign, 1>;
+    case 2:
+      if constexpr (Bytes <= 8)
+        return shared ? load_shared<Bytes, RegBytes, Sign, 2>
+                      : load_global<Bytes, RegBytes, Sign, 2>;
+      else
+        return nullptr;
+    case 4:
+      if constexpr (Bytes <= 4)
+        return shared ? load_shared<Bytes, RegBytes, Sign, 4>
+                      : load_global<Bytes, RegBytes, Sign, 4>;
+      else
+        return nullptr;
+    default:
+      return nullptr;
+  }
+}
+template <unsigned Bytes>
+Handler store_vector(char space, unsigned vector) {
+  const bool shared = space == 's';
+  switch (vector) {
+    case 1:
+      return shared ? store_shared<Bytes, 1> : store_global<Bytes, 1>;
+    case 2:
+      if constexpr (Bytes <= 8)
+        return shared ? store_shared<Bytes, 2> : store_global<Bytes, 2>;
+      else
+        return nullptr;
+    case 4:
+      if constexpr (Bytes <= 4)
+        return shared ? store_shared<Bytes, 4> : store_global<Bytes, 4>;
+      else
+        return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+Handler load(char space, unsigned bytes, bool sign, unsigned register_bytes, unsigned vector) {
+  switch (bytes * 100 + register_bytes) {
+    case 102:
+      return sign ? load_vector<1, 2, true>(space, vector)
+                  : load_vector<1, 2, false>(space, vector);
+    case 104:
+      return sign ? load_vector<1, 4, true>(space, vector)
+                  : load_vector<1, 4, false>(space, vector);
+    case 108:
+      return sign ? load_vector<1, 8, true>(space, vector)
+                  : load_vector<1, 8, false>(space, vector);
+    case 202:
+      return load_vector<2, 2, false>(space, vector);
+    case 204:
+      return sign ? load_vector<2, 4, true>(space, vector)
+                  : load_vector<2, 4, false>(space, vector);
+    case 208:
+      return sign ? load_vector<2, 8, true>(space, vector)
+                  : load_vector<2, 8, false>(space, vector);
+    case 404:
+      return load_vector<4, 4, false>(space, vector);
+    case 408:
+      return sign ? load_vector<4, 8, true>(space, vector)
+                  : load_vector<4, 8, false>(space, vector);
+    case 808:
+      return load_vector<8, 8, false>(space, vector);
+    case 1616:
+      return load_vector<16, 16, false>(space, vector);
+    default:
+      return nullptr;
+  }
+}
+Handler store(char space, unsigned bytes, unsigned vector) {
+  switch (bytes) {
+    case 1:
+      return store_vector<1>(space, vector);
+    case 2:
+      return store_vector<2>(space, vector);
+    case 4:
+      return store_vector<4>(space, vector);
+    case 8:
+      return store_vector<8>(space, vector);
+    case 16:
+      return store_vector<16>(space, vector);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace cudasim::CUDASIM_ISA
