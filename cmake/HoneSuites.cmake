@@ -1,5 +1,8 @@
 # Suites (an operation's oracle and cases) and reference kernels.
 
+set(HONE_THRUST_HOST TBB CACHE STRING "What the references' Thrust runs on: TBB, OMP or CPP (one thread)")
+set_property(CACHE HONE_THRUST_HOST PROPERTY STRINGS TBB OMP CPP)
+
 # hone_add_suite(<op> [ORACLE <file>] [CASES <glob>…] [REFERENCE <kernel>] [NULLS <kind>…])
 # The folder holds op.h (the C ABI), oracle.cpp (defines hone_operation()) and null.cu. Makes
 #   <op>_verify, <op>_bench      programs that judge and time a candidate's library
@@ -25,14 +28,21 @@ function(hone_add_suite op)
     message(FATAL_ERROR "Hone: hone_add_suite(${op}): ${dir}/op.h declares no function: extern \"C\" cudaError_t name(…)")
   endif()
 
-  # The oracle is compiled once for both programs; its Thrust runs on host threads (OpenMP).
+  # The oracle is compiled once for both programs; its Thrust runs on the host.
   add_library(${op}_oracle OBJECT ${ARG_ORACLE})
   target_include_directories(${op}_oracle PRIVATE ${dir})
   target_include_directories(${op}_oracle SYSTEM PRIVATE ${HONE_CUDA_INCLUDE})
-  target_compile_definitions(${op}_oracle PRIVATE THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_OMP
-                                                  THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_OMP)
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-  target_link_libraries(${op}_oracle PUBLIC hone_oracle OpenMP::OpenMP_CXX PRIVATE hone_warnings)
+  target_compile_definitions(${op}_oracle PRIVATE
+    THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_${HONE_THRUST_HOST}
+    THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${HONE_THRUST_HOST})
+  target_link_libraries(${op}_oracle PUBLIC hone_oracle PRIVATE hone_warnings)
+  if(HONE_THRUST_HOST STREQUAL "TBB")
+    find_package(TBB REQUIRED)
+    target_link_libraries(${op}_oracle PUBLIC TBB::tbb)
+  elseif(HONE_THRUST_HOST STREQUAL "OMP")
+    find_package(OpenMP REQUIRED COMPONENTS CXX)
+    target_link_libraries(${op}_oracle PUBLIC OpenMP::OpenMP_CXX)
+  endif()
   foreach(program verify bench)
     add_executable(${op}_${program})
     target_link_libraries(${op}_${program} PRIVATE ${op}_oracle hone_oracle_${program})
