@@ -62,11 +62,17 @@ void Record::add_fault(const Fault& fault, const char* error_name, const DeviceM
   ++faults_;
   const Location location = fault.address != 0 ? memory.locate(fault.address) : Location{};
   const std::string allocation = location.region != nullptr ? location.text() : std::string();
+  // The message may end with the allocation, which is told apart here.
+  std::string message = fault.message;
+  if (const auto at = message.find(": " + allocation);
+      !allocation.empty() && at != std::string::npos) {
+    message.resize(at);
+  }
   char address[32];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(fault.address));
   Json json = {{"kind", fault_name(fault.kind)},
                {"error", error_name},
-               {"message", fault.message},
+               {"message", message},
                {"kernel", demangled(fault.kernel)},
                {"block", triple(fault.block)},
                {"thread", triple(fault.thread)},
@@ -77,8 +83,8 @@ void Record::add_fault(const Fault& fault, const char* error_name, const DeviceM
                {"file", fault.source_file},
                {"line", fault.source_line}};
   fault_json_ = dump(json);
-  std::string text = "========= cudasim: " + std::string(fault_name(fault.kind)) + ": " +
-                     fault.message + "\n=========   kernel " + demangled(fault.kernel);
+  std::string text = "========= cudasim: " + std::string(fault_name(fault.kind)) + ": " + message +
+                     "\n=========   kernel " + demangled(fault.kernel);
   char line[256];
   std::snprintf(line, sizeof line, ", block (%u,%u,%u), thread (%u,%u,%u)\n", fault.block.x,
                 fault.block.y, fault.block.z, fault.thread.x, fault.thread.y, fault.thread.z);
@@ -90,7 +96,7 @@ void Record::add_fault(const Fault& fault, const char* error_name, const DeviceM
             " (build with -lineinfo to see the source line)\n";
   }
   if (!fault.instruction.empty()) text += "=========   in " + fault.instruction + "\n";
-  if (!allocation.empty() && fault.message.find(allocation) == std::string::npos) {
+  if (!allocation.empty()) {
     text += "=========   address " + std::string(address) + " is " + allocation + "\n";
   }
   text += "=========   later calls return " + std::string(error_name) + "\n";

@@ -1,6 +1,7 @@
 #include "cudasim/memory/memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -81,8 +82,11 @@ std::string Location::text() const {
 }
 
 DeviceMemory::DeviceMemory(std::uint64_t limit) : limit_(limit != 0 ? limit : default_limit()) {
-  // Address space is cheap, but a sandbox may ration it: take what there is.
+  // Address space is cheap, but a sandbox may ration it: take at most half of what there is.
+  rlimit ration{};
+  const bool rationed = getrlimit(RLIMIT_AS, &ration) == 0 && ration.rlim_cur != RLIM_INFINITY;
   for (std::uint64_t bytes = 512 * kGiB; bytes >= 64 * kMiB; bytes /= 2) {
+    if (rationed && bytes > ration.rlim_cur / 2) continue;
     void* arena = reserve(bytes);
     if (arena == nullptr) continue;
     const std::uint64_t pages = bytes >> kPageBits;
