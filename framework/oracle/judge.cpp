@@ -58,16 +58,25 @@ std::string triple_of(const Json& object, const char* key) {
   return found != object.end() ? process::first_line(found->dump(), 60) : "";
 }
 
+/// Addresses differ from run to run and say nothing to a reader: " at 0x…" is cut out.
+std::string without_addresses(std::string text) {
+  constexpr std::string_view mark = " at 0x";
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+    const std::size_t end = text.find_first_not_of("0123456789abcdef", at + mark.size());
+    text.erase(at, end == std::string::npos ? end : end - at);
+  }
+  return text;
+}
+
 /// cudasim's account of a fault (cudasim.h) as an outcome and one line.
 Finding judge_fault(const std::string& text) {
   const Json fault = Json::parse(text, nullptr, false);
   if (!fault.is_object()) return {};
   const std::string kind = text_of(fault, "kind");
   if (kind.empty() || kind == "none") return {};
-  Finding finding{outcome_of_fault(kind), text_of(fault, "message")};
+  Finding finding{outcome_of_fault(kind), without_addresses(text_of(fault, "message"))};
   if (finding.evidence.empty()) finding.evidence = kind;
   const auto add = [&](const std::string& detail) { finding.evidence += ", " + detail; };
-  if (const std::string place = text_of(fault, "allocation"); !place.empty()) add(place);
   if (const std::string kernel = text_of(fault, "kernel"); !kernel.empty()) {
     add(fmt::format("in {}, block {}, thread {}", kernel, triple_of(fault, "block"),
                     triple_of(fault, "thread")));
@@ -237,7 +246,7 @@ Judgement compare(const std::string& name, const Tensor& got, const Expected& ex
         fmt::format("{}[{}] {}, expected {:.9g} within {:.2g} ({} of {} values are off)", name,
                     first,
                     is_poison(got, first, poison)
-                        ? "was never written"
+                        ? "is as it was before the call"
                         : fmt::format("is {:.9g}", unsigned_nan(number_at(got, first))),
                     expected.value[first], expected.allowed[first], wrong, count)};
   }

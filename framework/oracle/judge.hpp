@@ -33,7 +33,7 @@ Judgement judge(const Operation& operation, const Problem& problem,
                 const protocol::Returned& returned);
 
 /// Compares one output; the evidence names the first index that is off, as `name[index]`. A value
-/// that is still `poison` was never written.
+/// that is still `poison` is told.
 Judgement compare(const std::string& name, const Tensor& got, const Expected& expected,
                   std::uint8_t poison);
 
