@@ -37,7 +37,8 @@ void flush_streams() {
   using Flush = void* (*)(void*);
   void* out = dlsym(RTLD_DEFAULT, "_ZSt4cout");
   const auto flush = reinterpret_cast<Flush>(dlsym(RTLD_DEFAULT, "_ZNSo5flushEv"));
-  if (out != nullptr && flush != nullptr) flush(out);
+  // Before its first use std::cout is zero bytes.
+  if (out != nullptr && flush != nullptr && *static_cast<void**>(out) != nullptr) flush(out);
   std::fflush(nullptr);
 }
 
