@@ -168,7 +168,9 @@ std::string Record::report() const {
     const auto ratio = [](std::uint64_t a, std::uint64_t b) {
       return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
     };
-    text += "\n  " + demangled(name) + "\n";
+    constexpr std::size_t kWidth = 160;  // names of templates go on for ever
+    const std::string readable = demangled(name);
+    text += "\n  " + readable.substr(0, kWidth) + (readable.size() > kWidth ? " …" : "") + "\n";
     std::snprintf(line, sizeof line,
                   "    launches %-8llu grid %ux%ux%u, block %ux%ux%u, %u registers, %u B shared\n",
                   static_cast<unsigned long long>(c.launches), config.grid.x, config.grid.y,
