@@ -5,9 +5,9 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev
   nlohmann-json3-dev libfmt-dev libcli11-dev libtomlplusplus-dev libyaml-cpp-dev
   libcurl4-openssl-dev libcpp-httplib-dev libssl-dev
-  libzstd-dev zlib1g-dev libxxhash-dev
+  libzstd-dev zlib1g-dev
   libtbb-dev libboost-dev libffi-dev
-  bubblewrap libseccomp-dev libxml2-utils
+  bubblewrap libxml2-utils
 )
 
 check_machine() {
