@@ -76,7 +76,7 @@ def unpack(wheels, prefix, target):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(entry) as source, open(path, "wb") as out:
                     shutil.copyfileobj(source, out, CHUNK)
-                path.chmod(((entry.external_attr >> 16) & 0o777) | 0o644)
+                path.chmod(0o755 if (entry.external_attr >> 16) & 0o111 else 0o644)
                 count += 1
     if not count:
         fail(f"{wheels}: no wheel holds files under {prefix}/")
