@@ -72,7 +72,9 @@ cudaError_t check_sides(const Runtime& runtime, CopyWork& work, cudaMemcpyKind k
     if (!to_device && to == Side::device) return cudaErrorInvalidValue;
     if (!from_device && from == Side::device) return cudaErrorInvalidValue;
   }
-  work.over_host_link = to == Side::host || from == Side::host;
+  work.link = to == Side::host     ? Engine::to_host
+              : from == Side::host ? Engine::to_device
+                                   : Engine::none;
   return cudaSuccess;
 }
 

@@ -53,7 +53,13 @@ double Streams::now(const CUstream_st& stream) const {
   return stream.blocking() ? std::max(start, legacy_->clock) : start;
 }
 
-void Streams::advance(CUstream_st& stream, double seconds) { stream.clock = now(stream) + seconds; }
+void Streams::advance(CUstream_st& stream, double seconds, Engine engine) {
+  double start = now(stream);
+  double& busy = engine_clock_[static_cast<std::size_t>(engine)];
+  if (engine != Engine::none) start = std::max(start, busy);
+  stream.clock = start + seconds;
+  if (engine != Engine::none) busy = stream.clock;
+}
 
 void Streams::host_waits(const CUstream_st& stream) {
   host_clock_ = std::max(host_clock_, now(stream));
@@ -97,7 +103,7 @@ cudaError_t Streams::submit(Runtime& runtime, cudaStream_t handle, std::unique_p
   }
   double seconds = 0;
   const cudaError_t error = work->run(runtime, *stream, seconds);
-  advance(*stream, seconds);
+  advance(*stream, seconds, work->engine());
   return error;
 }
 

@@ -50,8 +50,8 @@ class Streams {
 
   /// Model time at which new work of the stream could begin.
   double now(const CUstream_st& stream) const;
-  /// Accounts for work of that length in the stream.
-  void advance(CUstream_st& stream, double seconds);
+  /// Accounts for work of that length in the stream; an engine does one thing at a time.
+  void advance(CUstream_st& stream, double seconds, Engine engine = Engine::none);
   /// The host waits for the stream, or for all of them: later work starts no earlier.
   void host_waits(const CUstream_st& stream);
   void host_waits_for_all();
@@ -69,6 +69,7 @@ class Streams {
   std::map<cudaEvent_t, std::unique_ptr<CUevent_st>> events_;
   std::uint64_t next_id_ = 3;
   double host_clock_ = 0;
+  double engine_clock_[3] = {};
 };
 
 }  // namespace cudasim

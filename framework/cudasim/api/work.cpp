@@ -85,7 +85,7 @@ cudaError_t CopyWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
       std::memmove(target + y * to_pitch, source + y * from_pitch, width);
     }
   }
-  seconds = copy_bound(bytes, over_host_link);
+  seconds = copy_bound(bytes, link != Engine::none);
   runtime.record.add_copy(bytes, seconds);
   return cudaSuccess;
 }

@@ -20,6 +20,9 @@ namespace cudasim {
 class Runtime;
 struct KernelEntry;
 
+/// What work keeps busy besides its stream: each direction of the host link is one engine.
+enum class Engine : std::uint8_t { none, to_device, to_host };
+
 /// One thing a stream does; also the content of a graph node.
 struct Work {
   virtual ~Work() = default;
@@ -27,6 +30,7 @@ struct Work {
   /// Does it now; `seconds` receives its model bound.
   virtual cudaError_t run(Runtime& runtime, struct CUstream_st& stream, double& seconds) = 0;
   virtual std::unique_ptr<Work> clone() const = 0;
+  virtual Engine engine() const { return Engine::none; }
 };
 
 struct KernelWork final : Work {
@@ -48,12 +52,13 @@ struct CopyWork final : Work {
   const std::uint8_t* from = nullptr;
   std::size_t to_pitch = 0, from_pitch = 0, to_slice = 0, from_slice = 0;
   std::size_t width = 0, height = 1, depth = 1;  ///< bytes, rows, slices
-  bool over_host_link = false;
+  Engine link = Engine::none;                    ///< none: within the device's memory
   cudaMemcpy3DParms asked{};  ///< as the program gave it, for the graph's getters
 
   cudaGraphNodeType type() const override { return cudaGraphNodeTypeMemcpy; }
   cudaError_t run(Runtime& runtime, struct CUstream_st& stream, double& seconds) override;
   std::unique_ptr<Work> clone() const override { return std::make_unique<CopyWork>(*this); }
+  Engine engine() const override { return link; }
 };
 
 struct FillWork final : Work {

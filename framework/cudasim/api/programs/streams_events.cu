@@ -51,6 +51,18 @@ int main() {
   }
   CHECK(one > 0 && many > 10 * one && many < 30 * one);
 
+  // Copies in one direction share the link, whatever their streams.
+  for (cudaStream_t second : {a, b}) {
+    OK(cudaDeviceSynchronize());
+    OK(cudaEventRecord(start, a));
+    OK(cudaMemcpyAsync(x, host, n * 4, cudaMemcpyHostToDevice, a));
+    OK(cudaMemcpyAsync(x, host, n * 4, cudaMemcpyHostToDevice, second));
+    OK(cudaEventRecord(stop, second));
+    OK(cudaEventSynchronize(stop));
+    OK(cudaEventElapsedTime(second == a ? &one : &many, start, stop));
+  }
+  CHECK(many > 0.99f * one);
+
   int called = 0;
   OK(cudaLaunchHostFunc(a, [](void* p) { ++*static_cast<int*>(p); }, &called));
   OK(cudaStreamAddCallback(
