@@ -51,6 +51,7 @@ void check_barriers(Block& block) {
         }
         g.wait = Wait::none;
         ++g.pc;
+        warp->fresh = true;
       }
     }
     b = Barrier{};

@@ -262,6 +262,7 @@ struct Warp {
   std::uint64_t local_stride = 0;
   std::uint32_t polls = 0;  ///< polling operations since the slice began
   std::uint32_t epoch = 0;
+  bool fresh = false;  ///< just started or released from a barrier: runs a short slice first
   std::uint32_t cluster_phase = 0;  ///< of the cluster barrier when it arrived
   std::array<Group, kWarpSize> groups;
   Frame root_frame;

@@ -11,6 +11,9 @@ namespace cudasim {
 namespace {
 
 constexpr std::uint64_t kSliceSteps = 200'000;
+/// After a barrier warps first run a little each, as on a device: a warp doesn't run far ahead of
+/// another that hasn't left the barrier yet.
+constexpr std::uint64_t kFreshSteps = 32;
 constexpr unsigned kSpinningSweeps = 4;
 constexpr std::uint8_t kFreshShared = 0xCD;
 
@@ -198,6 +201,7 @@ void BlockScheduler::start(Cluster& cluster, std::uint64_t number) {
       warp->live = warp->lanes;
       warp->group_count = 1;
       warp->epoch = 0;
+      warp->fresh = true;
       warp->cluster_phase = 0;
       warp->root_frame.lanes = warp->lanes;
       warp->free_frames.clear();
@@ -264,7 +268,8 @@ BlockScheduler::Outcome BlockScheduler::run_cluster(Cluster& cluster) {
       for (const auto& warp : block->warps) {
         if (warp->done()) continue;
         const std::uint64_t before = worker_.steps;
-        worker_.slice_end = before + kSliceSteps;
+        worker_.slice_end = before + (warp->fresh ? kFreshSteps : kSliceSteps);
+        warp->fresh = false;
         const Ran outcome = run_warp(*warp);
         if (outcome == Ran::stopped) return Outcome::stopped;
         alive = alive || outcome != Ran::done;

@@ -11,6 +11,13 @@ constexpr std::uint64_t kLargestVariable = std::uint64_t{1} << 36;
 constexpr std::size_t kMostInstructions = 20'000'000;
 constexpr int kDeepestNesting = 64;
 
+/// Counts nesting while it lives.
+struct Nesting {
+  explicit Nesting(int& counter) : depth(counter) { ++depth; }
+  ~Nesting() { --depth; }
+  int& depth;
+};
+
 bool space_from_word(std::string_view word, Space& space) {
   if (word == "global")
     space = Space::global;
@@ -609,6 +616,8 @@ void Parser::prototype(Function& f, std::string label) {
 }
 
 std::int64_t Parser::constant_term() {
+  const Nesting nesting(depth_);
+  if (depth_ > kDeepestNesting) lexer_.fail("constant nested too deeply");
   const Token token = lexer_.next();
   if (token.kind == Token::Kind::integer) return token.value;
   const auto negate = [](std::int64_t v) {
@@ -667,6 +676,8 @@ Operand Parser::address() {
 }
 
 Operand Parser::operand() {
+  const Nesting nesting(depth_);
+  if (depth_ > kDeepestNesting) lexer_.fail("operands nested too deeply");
   Operand result;
   const Token& token = lexer_.peek();
   if (token.is('[')) return address();

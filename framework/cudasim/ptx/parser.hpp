@@ -62,6 +62,7 @@ class Parser {
   std::vector<int> scopes_;
   std::map<int, int> scope_parent_;
   int next_scope_ = 0;
+  int depth_ = 0;  ///< of nested operands and constants
   std::set<std::string, std::less<>> address_taken_;
 };
 
