@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "trial/plan.hpp"
 
@@ -26,6 +28,7 @@ struct Test {
   std::string setup, cleanup;         ///< fixtures
   std::vector<std::string> locks;
   int timeout = 600;
+  int processors = 1;
   double cost = 0;  ///< a higher one starts earlier
 };
 
@@ -44,6 +47,7 @@ class Script {
     property("FIXTURES_SETUP", t.setup.empty() ? Words{} : Words{t.setup});
     property("FIXTURES_CLEANUP", t.cleanup.empty() ? Words{} : Words{t.cleanup});
     property("RESOURCE_LOCK", t.locks);
+    if (t.processors > 1) text_ += fmt::format(" PROCESSORS {}", t.processors);
     if (t.cost > 0) text_ += fmt::format(" COST {}", t.cost);
     text_ += ")\n";
   }
@@ -82,7 +86,12 @@ void add_case(Script& script, const Plan& plan, const model::ModelConfig& model,
     t.required = {"report"};
     if (!before.empty()) t.required.push_back(before);
     if (stage == "query") {
-      if (!model.endpoint.empty()) t.required.push_back("endpoint." + model.name);
+      if (!model.endpoint.empty()) {
+        t.required.push_back("endpoint." + model.name);
+        // A local server's threads wait for each other at every layer: beside a compiler on the
+        // same cores it falls from tens of tokens a second to one.
+        t.processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+      }
       t.locks = {"api." + model.name};
       t.cost = arm == Arm::with_skill ? 200 : 100;  // one arm after the other: one cached prefix
     }
