@@ -120,15 +120,18 @@ build_and_test() {
 }
 
 evaluate_skills() {
+  local status=0
   step "Configure ($build)" configure
   # The workflow preset stands for exactly these three commands with the defaults.
   if [[ $build == "$source_dir/build" && $HONE_JOBS == 2 ]]; then
-    cmake --workflow --preset skills || return 1
+    cmake --workflow --preset skills || status=1
   else
     step "Build" cmake --build "$build" -j "$HONE_JOBS"
     ctest --test-dir "$build" -L '^skills$' -j "$HONE_JOBS" --no-tests=error \
-      --output-on-failure || return 1
+      --output-on-failure || status=1
   fi
+  "$build/bin/hone" report --no-judge --manifest "$build/hone/manifest.json" || status=1
+  return $status
 }
 
 main() {
