@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint32_t kNoLimit = 0xffffffffu;
 constexpr std::uint32_t kPollsPerSlice = 64;
 constexpr std::uint32_t kSpinsBeforeOthers = 1u << 16;
+constexpr std::uint64_t kStepsAfterRelease = 32;
 constexpr std::uint32_t kMostFrames = 4096;
 
 std::uint32_t& predicate(std::uint8_t* r, std::int32_t offset) {
@@ -414,6 +415,9 @@ Ran run_warp(Warp& w) {
               }
               arrive_at_barrier(w, *g, op, m);
               if (k.stop) return Ran::stopped;
+              // The last to come doesn't run ahead of those it released.
+              if (w.fresh && k.slice_end > k.steps + kStepsAfterRelease)
+                k.slice_end = k.steps + kStepsAfterRelease;
               goto reschedule;
             case Control::cluster_arrive:
               g->pc = pc + 1;
