@@ -22,7 +22,7 @@ report::ReportInput input_of(const trial::Manifest& manifest, const std::string&
   report::ReportInput input;
   input.evaluation = evaluation;
   input.skill = plan.skill.name;
-  input.skill_digest = plan.skill.digest;
+  input.skill_digest = skill::sent_digest(&plan.skill).value_or("");
   input.run_dir = manifest.run_dir;
   for (const auto& name : plan.evaluation.models) {
     const auto& m = manifest.model(name);
