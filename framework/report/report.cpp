@@ -57,7 +57,8 @@ void publish(const Results& results, const ReportOptions& options, std::ostream&
     if (!evaluation.problems.empty()) out << '\n';
     for (const auto& problem : evaluation.problems) out << clean_line(problem.str(), 1000) << '\n';
   }
-  out << fmt::format("\nReports: {}/ junit.xml, results.json, benchmarks.json\n", dir.string());
+  out << fmt::format("\nReports: {}/ junit.xml, results.json, benchmarks.json\n",
+                     std::filesystem::proximate(dir).string());
   out.flush();
 }
 
