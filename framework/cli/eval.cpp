@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -94,6 +95,7 @@ Exit evaluate_model(const trial::Plan& plan, const model::ModelConfig& declared,
   if (!declared.endpoint.empty()) {
     auto config = trial::endpoint_config(manifest, declared);
     config.progress = stage_opts.print;
+    if (!options.keep_server) config.owner = ::getpid();  // interrupted: the server ends with us
     started = !model::start(config).reused;
   }
   const auto finish = [&] {
@@ -128,6 +130,7 @@ Exit evaluate(Context& context, const EvalOptions& options) {
   auto plan = trial::make_plan(manifest, options.evaluation);
   if (options.runs > 0) plan.evaluation.runs = options.runs;
   const bool broken = print_diagnostics(plan.diagnostics);
+  if (plan.cases.empty()) return Exit::bad_input;
   Exit worst = broken ? Exit::bad_input : Exit::good;
   int skipped = 0;
   const auto& models = options.models.empty() ? plan.evaluation.models : options.models;
