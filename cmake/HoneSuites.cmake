@@ -80,7 +80,8 @@ endfunction()
 
 # hone_add_kernel(<name> [SUITE <op>]): a reference kernel, a build.toml project in this folder.
 # Builds its library and makes the tests kernels.<name>.verify (must be correct) and
-# kernels.<name>.bench.
+# kernels.<name>.bench, under label gpu also kernels.<name>.gpu.verify and .bench, which skip where
+# there is no GPU.
 function(hone_add_kernel name)
   cmake_parse_arguments(ARG "" "SUITE" "" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
@@ -100,6 +101,13 @@ function(hone_add_kernel name)
                     --candidate=${library} --json=${CMAKE_CURRENT_BINARY_DIR}/verify.json)
   _hone_oracle_test(kernels.${name}.bench ${ARG_SUITE}_bench kernels
                     --candidate=${library} --json=${CMAKE_CURRENT_BINARY_DIR}/bench.json)
+  foreach(program verify bench)
+    add_test(NAME kernels.${name}.gpu.${program} COMMAND sh -c
+      "test -e /dev/nvidiactl || { echo 'no GPU: /dev/nvidiactl is absent'; exit 77; }; exec \"$@\""
+      sh $<TARGET_FILE:${ARG_SUITE}_${program}> --candidate=${library} --device=gpu)
+    set_tests_properties(kernels.${name}.gpu.${program} PROPERTIES LABELS gpu TIMEOUT 300
+                         SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+  endforeach()
   _hone_json(json STRING name name STRING dir dir STRING suite ARG_SUITE STRING library library
              LOCATION)
   _hone_record(kernels ${name} "${json}")
