@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,9 +167,11 @@ TEST_F(LlamaServerTest, AServerThatIsLateIsEnded) {
 TEST_F(LlamaServerTest, StopNeverEndsAStranger) {
   const pid_t stranger = ::fork();
   if (stranger == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::pause();
     ::_exit(0);
   }
+  std::this_thread::sleep_for(50ms);  // start times are told apart by clock ticks of 10 ms
   start(config);
   storage::Json state = storage::read_json(config.state_dir / "m.json");
   const auto real = identify(state["pid"].get<pid_t>());
