@@ -65,7 +65,10 @@ StageResult finished(StageResult result, const std::string& nothing) {
   return result;
 }
 
-std::string outcome_of(const Json& record) { return record.value("outcome", std::string()); }
+/// "" for a record that isn't there.
+std::string outcome_of(const Json& record) {
+  return record.is_object() ? record.value("outcome", std::string()) : "";
+}
 
 bool truncated(const Json& response) { return outcome_of(response) == "truncated"; }
 
@@ -111,6 +114,25 @@ Json usable(const Recorder& recorder, int run, const char* file, const std::stri
   const auto made = fs::last_write_time(recorder.dir(run) / file, ec);
   if (ec || fs::last_write_time(program, ec) > made || ec) return {};
   return record;
+}
+
+/// Runs a suite's program on a run's candidate, or uses its record again, and notes the outcome.
+void measure(const Recorder& recorder, int run, const std::string& program, const char* file,
+             const char* schema, StageResult& result) {
+  const fs::path path = recorder.dir(run) / file;
+  const fs::path library = recorder.dir(run) / "candidate.so";
+  const auto candidate = storage::sha256_of_file(library);
+  Json record = usable(recorder, run, file, candidate, program);
+  const bool reused = record.is_object();
+  if (!reused) {
+    auto command = suite_command(recorder.plan(), program, recorder.options());
+    command.argv.insert(command.argv.end(),
+                        {"--candidate=" + library.string(), "--json=" + path.string()});
+    record = run_suite_program(command, path, schema);
+    record["candidate"] = candidate;
+    storage::write_json(path, record);
+  }
+  recorder.note(result, run, outcome_of(record), record.value("evidence", std::string()), reused);
 }
 
 std::string required_program(const std::string& program, const std::string& what) {
@@ -237,7 +259,7 @@ StageResult build(const Plan& plan, const model::ModelConfig& model, const Selec
   StageResult result;
   for (int run = 0; run < recorder.runs(); ++run) {
     const Json response = recorder.read(run, "response.json");
-    if (!response.is_object() || !answered(response)) continue;
+    if (!answered(response)) continue;
     const auto dir = recorder.dir(run);
     clear(dir, {"answer"});
     kernel::ExtractOptions extract_options;
@@ -278,7 +300,7 @@ StageResult verify(const Plan& plan, const model::ModelConfig& model, const Sele
   if (!selection.c->expect.kernel) {
     for (int run = 0; run < recorder.runs(); ++run) {
       const Json response = recorder.read(run, "response.json");
-      if (!response.is_object() || !answered(response)) continue;
+      if (!answered(response)) continue;
       Json checks = Json::array();
       std::string failed;
       for (const auto& check :
@@ -304,22 +326,8 @@ StageResult verify(const Plan& plan, const model::ModelConfig& model, const Sele
   const auto program =
       required_program(plan.manifest->suite(selection.c->suite).verify, "the suite's oracle");
   for (int run = 0; run < recorder.runs(); ++run) {
-    const Json built = recorder.read(run, "build.json");
-    if (outcome_of(built.is_object() ? built : Json::object()) != "built") continue;
-    const auto dir = recorder.dir(run);
-    const fs::path library = dir / "candidate.so";
-    const auto candidate = storage::sha256_of_file(library);
-    Json record = usable(recorder, run, "verify.json", candidate, program);
-    const bool reused = record.is_object();
-    if (!reused) {
-      auto command = suite_command(plan, program, options);
-      command.argv.insert(command.argv.end(), {"--candidate=" + library.string(),
-                                               "--json=" + (dir / "verify.json").string()});
-      record = run_suite_program(command, dir / "verify.json", "hone.verify/1");
-      record["candidate"] = candidate;
-      storage::write_json(dir / "verify.json", record);
-    }
-    recorder.note(result, run, outcome_of(record), record.value("evidence", std::string()), reused);
+    if (outcome_of(recorder.read(run, "build.json")) != "built") continue;
+    measure(recorder, run, program, "verify.json", "hone.verify/1", result);
   }
   return finished(result, "no run has a candidate that was built");
 }
@@ -331,25 +339,11 @@ StageResult bench(const Plan& plan, const model::ModelConfig& model, const Selec
       required_program(plan.manifest->suite(selection.c->suite).bench, "the suite's benchmark");
   StageResult result;
   for (int run = 0; run < recorder.runs(); ++run) {
-    const auto dir = recorder.dir(run);
-    const Json verified = recorder.read(run, "verify.json");
-    if (outcome_of(verified.is_object() ? verified : Json::object()) != "correct") {
-      clear(dir, {"bench.json"});
+    if (outcome_of(recorder.read(run, "verify.json")) != "correct") {
+      clear(recorder.dir(run), {"bench.json"});
       continue;
     }
-    const fs::path library = dir / "candidate.so";
-    const auto candidate = storage::sha256_of_file(library);
-    Json record = usable(recorder, run, "bench.json", candidate, program);
-    const bool reused = record.is_object();
-    if (!reused) {
-      auto command = suite_command(plan, program, options);
-      command.argv.insert(command.argv.end(), {"--candidate=" + library.string(),
-                                               "--json=" + (dir / "bench.json").string()});
-      record = run_suite_program(command, dir / "bench.json", "hone.bench/1");
-      record["candidate"] = candidate;
-      storage::write_json(dir / "bench.json", record);
-    }
-    recorder.note(result, run, outcome_of(record), record.value("evidence", std::string()), reused);
+    measure(recorder, run, program, "bench.json", "hone.bench/1", result);
   }
   return finished(result, "no run has a correct candidate to time");
 }
