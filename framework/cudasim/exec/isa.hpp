@@ -2,7 +2,8 @@
 
 #include <string_view>
 
-#include "cudasim/exec/machine.hpp"
+#include "cudasim/exec/op.hpp"
+#include "cudasim/ptx/type.hpp"
 
 namespace cudasim {
 

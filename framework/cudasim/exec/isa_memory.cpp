@@ -2,6 +2,7 @@
 // r4 = address. imm is added to the address. aux bit 0: 32-bit address register; bit 1: a polling
 // access (volatile, relaxed, acquire); bit 2: constant memory (not counted as global).
 #include "cudasim/exec/isa_parts.hpp"
+#include "cudasim/exec/machine.hpp"
 
 namespace cudasim::CUDASIM_ISA {
 namespace {
