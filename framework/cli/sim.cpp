@@ -23,14 +23,16 @@ fs::path cudasim_dir(Context& context) {
 
 void add_sim_command(CLI::App& app, Context& context, Action& action) {
   auto* sim = app.add_subcommand(
-      "sim", "Run a CUDA program on the CPU: hone sim [options] -- ./program arguments.\n"
-             "The program must be linked with nvcc --cudart shared and hold PTX "
-             "(-gencode arch=compute_90,code=[sm_90,compute_90])");
+      "sim",
+      "Run a CUDA program on the CPU: hone sim [options] -- ./program arguments.\n"
+      "The program must be linked with nvcc --cudart shared and hold PTX "
+      "(-gencode arch=compute_90,code=[sm_90,compute_90])");
   auto options = std::make_shared<cudasim::RunOptions>();
   auto counters = std::make_shared<std::string>();
   auto argv = std::make_shared<std::vector<std::string>>();
-  sim->add_option("--counters", *counters, "Write counters as JSON to a file, or - for stderr");
-  sim->add_flag("--report", options->report, "Print a table of kernels and model bounds at exit");
+  sim->add_flag("--counters{table}", *counters,
+                "At exit, counters and model bounds of each kernel: a table on stderr, "
+                "--counters=json there, or JSON to a file: --counters=FILE");
   sim->add_option("--threads", options->threads, "Host threads (default: all cores)")
       ->check(CLI::NonNegativeNumber);
   sim->add_option("--timeout", options->timeout, "Seconds that one kernel may take")
@@ -41,7 +43,10 @@ void add_sim_command(CLI::App& app, Context& context, Action& action) {
   sim->callback([&, options, counters, argv] {
     action = [&, options, counters, argv] {
       options->library_dir = cudasim_dir(context);
-      if (!counters->empty()) options->counters = *counters;
+      if (*counters == "table")
+        options->report = true;
+      else if (!counters->empty())
+        options->counters = *counters == "json" ? "-" : *counters;
       return static_cast<Exit>(cudasim::run_program(*options, *argv));
     };
   });

@@ -5,7 +5,8 @@
  *
  * Environment, read when the library loads or a kernel is launched:
  *   CUDASIM_COUNTERS=<file|->     at exit, writes cudasimCountersJson() there (-: stderr)
- *   CUDASIM_REPORT=1              at exit, prints a table of kernels and their model bounds
+ *   CUDASIM_REPORT=1              at exit, prints a table of kernels, their model bounds and
+ *                                 counters on stderr, with colours on a terminal
  *   CUDASIM_ERROR_EXITCODE=<n>    exits with n when a kernel faulted
  *   CUDASIM_MEMORY_LIMIT=<bytes>  device memory; beyond it cudaErrorMemoryAllocation
  *   CUDASIM_THREADS=<n>           host threads that run blocks
@@ -20,7 +21,7 @@ extern "C" {
  *  "kernels":[{"name","mangled","launches","grid":[x,y,z],"block":[x,y,z],"registers",
  *              "static_shared_bytes","dynamic_shared_bytes","local_bytes",
  *              "occupancy":{"blocks_per_sm","warps_per_sm","fraction","limiter"},
- *              "waves","bound_ms","limiter","terms_ms":{"DRAM":…},"counters":{…}}],
+ *              "waves","tail","bound_ms","limiter","terms_ms":{"DRAM":…},"counters":{…}}],
  *  "total":{"launches","bound_ms","counters":{…}}, "copies":{"count","bytes","bound_ms"},
  *  "faults":n}
  * Grid, block, occupancy and waves are those of the latest launch; the rest sums all launches.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cudasim/model/h100.hpp"
+#include "cudasim/model/table.hpp"
 
 namespace cudasim {
 namespace {
@@ -137,6 +138,7 @@ std::string Record::counters_json() const {
                          {"fraction", occupancy.fraction},
                          {"limiter", std::string(occupancy.limiter)}}},
                        {"waves", kernel.latest_bound.waves},
+                       {"tail", kernel.latest_bound.tail},
                        {"bound_ms", kernel.seconds * 1e3},
                        {"limiter", limiter_of(kernel)},
                        {"terms_ms", terms},
@@ -153,60 +155,29 @@ std::string Record::counters_json() const {
   return dump(json) + "\n";
 }
 
-std::string Record::report() const {
-  std::string text =
-      "cudasim: model bounds on the " + std::string(h100::kModelName) + " (not measured times)\n";
-  char line[512];
+std::string Record::report(bool colours) const {
+  std::vector<KernelSummary> summaries;
   for (const std::string& name : order_) {
     const KernelRecord& kernel = kernels_.at(name);
-    const Counters& c = kernel.counters;
-    const Occupancy& occupancy = kernel.latest_bound.occupancy;
     const LaunchConfig& config = kernel.latest.config;
-    const auto percent = [&](double part, double whole) {
-      return whole > 0 ? 100 * part / whole : 0.0;
-    };
-    const auto ratio = [](std::uint64_t a, std::uint64_t b) {
-      return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
-    };
-    constexpr std::size_t kWidth = 160;  // names of templates go on for ever
-    const std::string readable = demangled(name);
-    text += "\n  " + readable.substr(0, kWidth) + (readable.size() > kWidth ? " …" : "") + "\n";
-    std::snprintf(line, sizeof line,
-                  "    launches %-8llu grid %ux%ux%u, block %ux%ux%u, %u registers, %u B shared\n",
-                  static_cast<unsigned long long>(c.launches), config.grid.x, config.grid.y,
-                  config.grid.z, config.block.x, config.block.y, config.block.z,
-                  kernel.latest.registers,
-                  kernel.latest.static_shared + config.dynamic_shared_bytes);
-    text += line;
-    std::snprintf(line, sizeof line, "    model bound %.3f us, limited by %s\n",
-                  kernel.seconds * 1e6, limiter_of(kernel).c_str());
-    text += line;
-    std::snprintf(line, sizeof line,
-                  "    occupancy %.0f%% (%u warps an SM, limited by %.*s), waves %.2f\n",
-                  100 * occupancy.fraction, occupancy.warps_per_sm,
-                  static_cast<int>(occupancy.limiter.size()), occupancy.limiter.data(),
-                  kernel.latest_bound.waves);
-    text += line;
-    text += "    share of the bound:";
-    for (const BoundTerm& term : kernel.latest_bound.terms) {
-      const double share = percent(kernel.terms.at(term.name), kernel.seconds);
-      if (share < 0.5) continue;
-      std::snprintf(line, sizeof line, " %s %.0f%%", term.name, share);
-      text += line;
-    }
-    std::snprintf(
-        line, sizeof line,
-        "\n    sectors/request: load %.2f, store %.2f; wavefronts/request: shared load %.2f, "
-        "store %.2f; lanes/instruction %.1f\n",
-        ratio(c.global_load_sectors, c.global_load_requests),
-        ratio(c.global_store_sectors, c.global_store_requests),
-        ratio(c.shared_load_wavefronts, c.shared_load_requests),
-        ratio(c.shared_store_wavefronts, c.shared_store_requests),
-        ratio(c.thread_instructions, c.warp_instructions));
-    text += line;
+    KernelSummary& s = summaries.emplace_back();
+    s.name = demangled(name);
+    s.grid = config.grid;
+    s.block = config.block;
+    s.registers = kernel.latest.registers;
+    s.static_shared = kernel.latest.static_shared;
+    s.dynamic_shared = config.dynamic_shared_bytes;
+    s.local_bytes = kernel.latest.local_bytes;
+    s.counters = kernel.counters;
+    s.seconds = kernel.seconds;
+    for (const BoundTerm& term : kernel.latest_bound.terms)
+      s.terms.push_back({term.name, kernel.terms.at(term.name)});
+    s.limiter = limiter_of(kernel);
+    s.occupancy = kernel.latest_bound.occupancy;
+    s.waves = kernel.latest_bound.waves;
+    s.tail = kernel.latest_bound.tail;
   }
-  if (order_.empty()) text += "  no kernel was launched\n";
-  return text;
+  return table(summaries, colours);
 }
 
 void Record::reset() {

@@ -26,7 +26,7 @@ class Record {
   void add_fault(const Fault& fault, const char* error_name, const DeviceMemory& memory);
 
   std::string counters_json() const;
-  std::string report() const;  ///< the table of CUDASIM_REPORT
+  std::string report(bool colours) const;  ///< the table of CUDASIM_REPORT
   const std::string& last_fault_json() const { return fault_json_; }
   std::uint64_t faults() const { return faults_; }
   void reset();

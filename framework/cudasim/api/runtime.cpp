@@ -52,7 +52,7 @@ __attribute__((destructor)) void at_exit() {
   }
   if (report != nullptr && std::strcmp(report, "1") == 0) {
     std::fflush(stdout);
-    std::fputs(runtime.record.report().c_str(), stderr);
+    std::fputs(runtime.record.report(isatty(STDERR_FILENO) != 0).c_str(), stderr);
   }
   if (exit_code != nullptr && *exit_code != '\0' && runtime.record.faults() != 0) {
     flush_streams();

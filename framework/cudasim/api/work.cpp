@@ -50,6 +50,12 @@ cudaError_t KernelWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
   if (const cudaError_t error = runtime.registry.resolve(*entry); error != cudaSuccess) {
     return error;
   }
+  const CacheShare caches =
+      cache_share({static_cast<std::uint32_t>(config.block.count()), entry->registers,
+                   entry->static_shared + config.dynamic_shared_bytes},
+                  config.grid.count());
+  config.l1_bytes_per_block = caches.l1_bytes_per_block;
+  config.resident_blocks = caches.resident_blocks;
   const LaunchResult result =
       launch(*entry->binary->module, *entry->kernel, config, params, runtime.memory);
   seconds = runtime.record.add(

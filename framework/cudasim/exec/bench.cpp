@@ -1,7 +1,13 @@
-// Speed of the interpreter: lane instructions a second of one host thread.
+// Speed of the interpreter: lane instructions a second, against plain C++ that does the same.
+// The rows of cudasim_bench_uncounted, which counts nothing, tell what the counters cost.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -51,33 +57,162 @@ std::string loads() {
          "%f1; ret; }";
 }
 
-void run(benchmark::State& state, const std::string& ptx) {
-  const auto module = parse(ptx);
-  DeviceMemory memory;
-  const std::uint64_t x = memory.allocate(1 << 16, RegionKind::device);
-  std::memset(reinterpret_cast<void*>(x), 0, 1 << 16);
-  std::vector<std::byte> params(16);
-  const std::uint32_t n = 1000;
-  std::memcpy(params.data(), &x, 8);
-  std::memcpy(params.data() + 8, &n, 4);
-  LaunchConfig config;
-  config.grid = {8};
-  config.block = {256};
-  config.threads = static_cast<unsigned>(state.range(0));
-  std::uint64_t lanes = 0;
-  for (auto _ : state) {
-    const LaunchResult result = launch(*module, *module->find_kernel("k"), config, params, memory);
-    if (result.fault) state.SkipWithError(result.fault.text().c_str());
-    lanes += result.counters.thread_instructions;
-  }
-  state.counters["lane_instructions"] =
-      benchmark::Counter(static_cast<double>(lanes), benchmark::Counter::kIsRate);
+const Module& compiled() {
+  static const std::unique_ptr<Module> module = [] {
+    std::ifstream file(CUDASIM_BENCH_PTX);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return parse(text.str());
+  }();
+  return *module;
 }
 
+/// A module's kernel, its parameters and memory; state.range(0) is the number of host threads.
+class Launcher {
+ public:
+  Launcher(benchmark::State& state, const Module& module, const char* kernel, Dim3 grid, Dim3 block)
+      : state_(state), module_(module), kernel_(*module.find_kernel(kernel)) {
+    config_.grid = grid;
+    config_.block = block;
+    config_.threads = static_cast<unsigned>(state.range(0));
+    params_.resize(kernel_.param_bytes);
+  }
+  std::uint64_t array(std::size_t floats) {
+    const std::uint64_t a = memory_.allocate(floats * 4, RegionKind::device);
+    std::memset(reinterpret_cast<void*>(a), 0, floats * 4);
+    return a;
+  }
+  template <typename... Args>
+  void measure(Args... args) {
+    std::size_t i = 0;
+    const auto put = [&](const auto& v) {
+      std::memcpy(params_.data() + kernel_.params.at(i++).offset, &v, sizeof v);
+    };
+    (put(args), ...);
+    (void)put;
+    std::uint64_t lanes = 0;
+    for (auto _ : state_) {
+      const LaunchResult result = launch(module_, kernel_, config_, params_, memory_);
+      if (result.fault) state_.SkipWithError(result.fault.text().c_str());
+      lanes += result.counters.thread_instructions;
+    }
+    state_.counters["lane_instructions"] =
+        benchmark::Counter(static_cast<double>(lanes), benchmark::Counter::kIsRate);
+  }
+
+ private:
+  benchmark::State& state_;
+  const Module& module_;
+  const Kernel& kernel_;
+  DeviceMemory memory_;
+  LaunchConfig config_;
+  std::vector<std::byte> params_;
+};
+
+void run(benchmark::State& state, const std::string& ptx) {
+  const auto module = parse(ptx);
+  Launcher launcher(state, *module, "k", {8}, {256});
+  launcher.measure(launcher.array(1 << 14), 1000u);
+}
 void BM_Arithmetic(benchmark::State& state) { run(state, arithmetic()); }
 void BM_Loads(benchmark::State& state) { run(state, loads()); }
+
+void BM_Divergent(benchmark::State& state) {
+  Launcher launcher(state, compiled(), "divergent", {64}, {256});
+  launcher.measure(launcher.array(64 + 64 * 256));
+}
+void BM_EmptyLaunch(benchmark::State& state) {
+  Launcher launcher(state, compiled(), "nothing", {4}, {256});
+  launcher.measure();
+}
+void BM_EmptyBlocks(benchmark::State& state) {
+  Launcher launcher(state, compiled(), "nothing", {100'000}, {32});
+  launcher.measure();
+}
+
+constexpr int kSaxpy = 1 << 20, kRows = 512, kColumns = 1024, kMatrix = 256;
+
+void BM_Saxpy(benchmark::State& state) {
+  Launcher launcher(state, compiled(), "saxpy", {kSaxpy / 256}, {256});
+  const auto y = launcher.array(kSaxpy), x = launcher.array(kSaxpy);
+  launcher.measure(y, x, 2.0f, kSaxpy);
+}
+void BM_Softmax(benchmark::State& state) {
+  Launcher launcher(state, compiled(), "softmax", {kRows}, {256});
+  const auto out = launcher.array(kRows * kColumns), in = launcher.array(kRows * kColumns);
+  launcher.measure(out, in, kColumns);
+}
+void BM_Matmul(benchmark::State& state) {
+  Launcher launcher(state, compiled(), "matmul", {kMatrix / 32, kMatrix / 32}, {32, 32});
+  const auto c = launcher.array(kMatrix * kMatrix), a = launcher.array(kMatrix * kMatrix),
+             b = launcher.array(kMatrix * kMatrix);
+  launcher.measure(c, a, b, kMatrix);
+}
+
 BENCHMARK(BM_Arithmetic)->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(BM_Loads)->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(BM_Divergent)->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(BM_EmptyLaunch)->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(BM_EmptyBlocks)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Saxpy)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Softmax)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Matmul)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace cudasim
+
+/// The kernels as a C++ programmer writes them; bench_host.cpp, compiled twice.
+namespace scalar {
+void saxpy(float* y, const float* x, float a, int n);
+void softmax(float* out, const float* in, int rows, int columns);
+void matmul(float* c, const float* a, const float* b, int n);
+}  // namespace scalar
+namespace openmp {
+void saxpy(float* y, const float* x, float a, int n);
+void softmax(float* out, const float* in, int rows, int columns);
+void matmul(float* c, const float* a, const float* b, int n);
+}  // namespace openmp
+
+namespace cudasim {
+namespace {
+
+using Array = std::vector<float>;
+
+void host_saxpy(benchmark::State& state, void (*f)(float*, const float*, float, int)) {
+  Array y(kSaxpy), x(kSaxpy);
+  for (auto _ : state) {
+    f(y.data(), x.data(), 2.0f, kSaxpy);
+    benchmark::ClobberMemory();
+  }
+}
+void host_softmax(benchmark::State& state, void (*f)(float*, const float*, int, int)) {
+  Array out(kRows * kColumns), in(kRows * kColumns);
+  for (auto _ : state) {
+    f(out.data(), in.data(), kRows, kColumns);
+    benchmark::ClobberMemory();
+  }
+}
+void host_matmul(benchmark::State& state, void (*f)(float*, const float*, const float*, int)) {
+  Array c(kMatrix * kMatrix), a(kMatrix * kMatrix), b(kMatrix * kMatrix);
+  for (auto _ : state) {
+    f(c.data(), a.data(), b.data(), kMatrix);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK_CAPTURE(host_saxpy, scalar, scalar::saxpy)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(host_saxpy, openmp, openmp::saxpy)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(host_softmax, scalar, scalar::softmax)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(host_softmax, openmp, openmp::softmax)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(host_matmul, scalar, scalar::matmul)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(host_matmul, openmp, openmp::matmul)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace cudasim

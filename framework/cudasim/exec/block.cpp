@@ -1,8 +1,10 @@
 // Barriers, and the memory that a warp may touch.
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
 
 #include "cudasim/exec/machine.hpp"
 
@@ -13,12 +15,26 @@ SectorMap::SectorMap(std::uint64_t bytes) : words(bytes / 32 / 64 + 2) {
   written = static_cast<std::uint64_t*>(std::calloc(words, 8));
 }
 SectorMap::SectorMap(SectorMap&& other) noexcept
-    : words(other.words), read(other.read), written(other.written) {
+    : words(other.words),
+      read(other.read),
+      written(other.written),
+      passes(other.passes),
+      first_pass(other.first_pass),
+      last_pass(other.last_pass) {
   other.read = other.written = nullptr;
+  other.passes = nullptr;
 }
 SectorMap::~SectorMap() {
   std::free(read);
   std::free(written);
+  std::free(passes);
+}
+void SectorMap::add_passes(std::uint64_t sector, std::uint32_t count) {
+  if (passes == nullptr) passes = static_cast<std::uint32_t*>(std::calloc(words * 64, 4));
+  if (passes == nullptr) throw std::bad_alloc();
+  passes[sector] += count;
+  first_pass = std::min(first_pass, sector);
+  last_pass = std::max(last_pass, sector);
 }
 
 Block::~Block() {
@@ -131,13 +147,16 @@ const Window* resolve(Warp& w, const Op& op, std::uint64_t address, std::uint64_
     target.base = region->base;
     target.size = region->size;
     target.writable = region->writable && region->kind != RegionKind::constant;
-    target.sector0 = region->base >> 5;
+    target.sector0 = region->base >> 7 << 2;
     target.space = region->kind == RegionKind::constant ? 3 : 0;
     target.read_bits = target.written_bits = nullptr;
+    target.map = nullptr;
     if (target.space == 0) {
-      auto found = k.sectors.find(region->base);
+      const std::pair key(k.phase, region->base);
+      auto found = k.sectors.find(key);
       if (found == k.sectors.end())
-        found = k.sectors.emplace(region->base, SectorMap(region->size + 64)).first;
+        found = k.sectors.emplace(key, SectorMap(region->size + 128)).first;
+      target.map = &found->second;
       target.read_bits = found->second.read;
       target.written_bits = found->second.written;
     }
@@ -147,7 +166,7 @@ const Window* resolve(Warp& w, const Op& op, std::uint64_t address, std::uint64_
     const std::uint64_t shared = reinterpret_cast<std::uint64_t>(block->shared);
     if (address - shared < block->shared_bytes) {
       if (bytes > block->shared_bytes - (address - shared)) return nullptr;
-      window = Window{shared, block->shared_bytes, nullptr, nullptr, 0, 1, true};
+      window = Window{shared, block->shared_bytes, nullptr, nullptr, nullptr, 0, 1, true};
       return &window;
     }
   }
@@ -155,15 +174,28 @@ const Window* resolve(Warp& w, const Op& op, std::uint64_t address, std::uint64_
                       local_bytes = w.local_stride * kWarpSize;
   if (local_bytes != 0 && address - local < local_bytes) {
     if (bytes > local_bytes - (address - local)) return nullptr;
-    window = Window{local, local_bytes, nullptr, nullptr, 0, 2, true};
+    window = Window{local, local_bytes, nullptr, nullptr, nullptr, 0, 2, true};
     return &window;
   }
   const std::uint64_t params = reinterpret_cast<std::uint64_t>(launch.params);
   if (address - params < launch.param_bytes && bytes <= launch.param_bytes - (address - params)) {
-    window = Window{params, launch.param_bytes, nullptr, nullptr, 0, 3, false};
+    window = Window{params, launch.param_bytes, nullptr, nullptr, nullptr, 0, 3, false};
     return &window;
   }
   return nullptr;
+}
+
+void count_local_words(Warp& w, bool store, std::uint64_t word, unsigned bytes,
+                       std::uint32_t lanes) {
+  Counters& c = w.worker->counters;
+  std::uint32_t sectors = 0;  // eight lanes' words each
+  for (unsigned s = 0; s < 4; ++s) sectors |= (lanes >> 8 * s & 0xff) != 0 ? 1u << s : 0;
+  const auto touched = static_cast<std::uint64_t>(std::popcount(sectors));
+  for (std::uint64_t i = word; i < word + (bytes + 3) / 4; ++i) {
+    (store ? c.local_store_sectors : c.local_load_sectors) += touched;
+    const std::uint32_t missing = w.block->l1.take(BlockL1::local_line(w.index, i), sectors);
+    c.local_l1_hit_sectors += static_cast<std::uint64_t>(std::popcount(sectors & ~missing));
+  }
 }
 
 std::uint8_t* shared_at(Warp& w, std::uint64_t address, std::uint64_t bytes) {

@@ -1,10 +1,8 @@
 #include "cudasim/exec/counters.hpp"
 
-#include <bit>
-#include <map>
 #include <vector>
 
-#include "cudasim/exec/machine.hpp"
+#include "cudasim/exec/traffic.hpp"
 
 namespace cudasim {
 
@@ -48,22 +46,19 @@ void add_pipe(Counters& c, Pipe pipe, std::uint64_t warps, std::uint64_t threads
   c.thread_instructions += threads;
 }
 
-std::uint64_t count_bits(const std::vector<const SectorMap*>& maps,
-                         std::uint64_t* SectorMap::*bits) {
-  std::uint64_t total = 0;
-  for (std::uint64_t word = 0; word < maps[0]->words; ++word) {
-    std::uint64_t v = 0;
-    for (const SectorMap* m : maps) v |= (m->*bits)[word];
-    total += static_cast<std::uint64_t>(std::popcount(v));
-  }
-  return total;
+void count_async_wait(Counters& c, const Instruction* i, std::uint64_t runs) {
+  if (i == nullptr || i->root != "cp" || i->has("bulk")) return;
+  if (!i->has("wait_all") && !i->has("wait_group")) return;
+  c.async_waits += runs;
+  if (i->has("wait_group") && !i->operands.empty())
+    c.async_groups_left += runs * static_cast<std::uint64_t>(i->operands[0].value);
 }
 
 }  // namespace
 
-Counters collect_counters(const Program& program, const std::vector<Worker*>& workers) {
+Counters collect_counters(const Program& program, const std::vector<Worker*>& workers,
+                          std::uint32_t phases) {
   Counters c;
-  std::map<std::uint64_t, std::vector<const SectorMap*>> maps;
   std::vector<std::uint64_t> executed(program.code.size()), lanes(program.code.size());
   for (Worker* w : workers) {
     c.merge(w->counters);
@@ -74,7 +69,6 @@ Counters collect_counters(const Program& program, const std::vector<Worker*>& wo
       executed[pc] += static_cast<std::uint64_t>(runs);
       lanes[pc] += static_cast<std::uint64_t>(threads - w->idle_lanes[pc]);
     }
-    for (const auto& [base, map] : w->sectors) maps[base].push_back(&map);
   }
   for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
     const OpInfo& info = program.info[pc];
@@ -84,6 +78,7 @@ Counters collect_counters(const Program& program, const std::vector<Worker*>& wo
     if (info.weight == 0) continue;
     add_pipe(c, info.pipe, runs, threads);
     if (program.code[pc].step == Step::branch) c.branches += runs;
+    count_async_wait(c, info.instruction, runs);
     if (program.code[pc].step == Step::sync && program.code[pc].aux == 0xff)
       c.warp_barriers += runs;
     switch (info.pipe) {
@@ -95,16 +90,14 @@ Counters collect_counters(const Program& program, const std::vector<Worker*>& wo
         break;
       case Pipe::tensor:
         (info.tensor_integer ? c.ops_tensor_int : c.flops_tensor) += runs * info.tensor_flops;
+        c.tensor_work += runs * info.tensor_work;
         break;
       default:
         c.flops_fp32 += threads * info.flops;
         break;
     }
   }
-  for (const auto& [base, list] : maps) {
-    c.distinct_sectors_read += count_bits(list, &SectorMap::read);
-    c.distinct_sectors_written += count_bits(list, &SectorMap::written);
-  }
+  count_traffic(workers, phases, c);
   return c;
 }
 

@@ -63,7 +63,7 @@ FunctionDecoder::Result FunctionDecoder::async_copy(Modifiers& m) {
                             (origin.aux & 1 ? 8 : 0) | (word.aux & 1 ? 16 : 0)};
     return Result::done;
   }
-  m.take_any({"ca", "cg"});
+  const bool not_in_l1 = m.take_any({"ca", "cg"}) == "cg";
   const std::string_view to = m.take_any({"shared", "shared::cta", "shared::cluster"});
   const bool global = m.take("global");
   while (!m.take_prefix("L2::").empty()) {
@@ -96,7 +96,8 @@ FunctionDecoder::Result FunctionDecoder::async_copy(Modifiers& m) {
   op.r[4] = origin.r[4];
   op.imm = origin.imm;
   op.target = static_cast<std::uint32_t>(bytes);
-  op.aux = static_cast<std::uint8_t>((origin.aux & 1) | ((target.aux & 1) << 4));
+  op.aux =
+      static_cast<std::uint8_t>((origin.aux & 1) | (not_in_l1 ? 8 : 0) | ((target.aux & 1) << 4));
   extra(op).values.push_back(target.imm);
   return Result::done;
 }

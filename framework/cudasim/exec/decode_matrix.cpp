@@ -200,6 +200,8 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
   OpInfo& info = program_.info.back();
   info.tensor_flops = 2 * shape.m * shape.n * shape.k;
   info.tensor_integer = o.d_type == Type::s32;
+  const unsigned bits = handlers::matrix_element_bits(o.a_type);
+  info.tensor_work = bits == 64 ? info.tensor_flops * 16 : info.tensor_flops / 16 * bits;
   return Result::done;
 }
 

@@ -11,7 +11,7 @@ bool is_signed(Type type) {
 
 struct Access {
   Space space = Space::generic;
-  bool poll = false, constant = false;
+  bool poll = false, constant = false, not_in_l1 = false;
   unsigned vector = 1;
   Type type = Type::none;
 };
@@ -39,7 +39,8 @@ Access take_access(Modifiers& m) {
   a.poll = !order.empty() && order != "weak";
   m.take_any({"cta", "cluster", "gpu", "sys"});
   m.take("nc");
-  m.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  const std::string_view cached = m.take_any({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  a.not_in_l1 = cached == "cg" || cached == "cv";
   while (!m.take_prefix("L1::").empty()) {
   }
   while (!m.take_prefix("L2::").empty()) {
@@ -95,6 +96,7 @@ FunctionDecoder::Result FunctionDecoder::load(Modifiers& m) {
       op.r[0] = d;
       op.imm = offset + from.value + v * bytes;
       if (v != 0) program_.info.back().weight = 0;
+      op.aux = access.space == Space::param ? 0 : v == 0 ? 1 : 2;
       if (op.imm < 0 || static_cast<std::uint64_t>(op.imm) + bytes > routine_.local_bytes)
         fail("load out of the frame");
     }
@@ -142,7 +144,8 @@ FunctionDecoder::Result FunctionDecoder::load(Modifiers& m) {
   for (unsigned v = 0; v < access.vector; ++v) op.r[v] = d[v];
   op.r[4] = proto.r[4];
   op.imm = proto.imm;
-  op.aux = static_cast<std::uint8_t>(proto.aux | (access.poll ? 2 : 0) | (access.constant ? 4 : 0));
+  op.aux = static_cast<std::uint8_t>(proto.aux | (access.poll ? 2 : 0) | (access.constant ? 4 : 0) |
+                                     (access.not_in_l1 ? 8 : 0));
   return Result::done;
 }
 
@@ -181,6 +184,7 @@ FunctionDecoder::Result FunctionDecoder::store(Modifiers& m) {
       op.r[0] = s[v];
       op.imm = offset + to.value + v * bytes;
       if (v != 0) program_.info.back().weight = 0;
+      op.aux = access.space == Space::param ? 0 : v == 0 ? 1 : 2;
       if (op.imm < 0 || static_cast<std::uint64_t>(op.imm) + bytes > routine_.local_bytes)
         fail("store out of the frame");
     }

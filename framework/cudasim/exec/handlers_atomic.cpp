@@ -1,4 +1,5 @@
 // atom and red. Blocks run on several host threads, so these are host atomics.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -127,16 +128,50 @@ T one(T* p, T b, T c, bool alone) {
   return update(p, [&](T old) { return combine<D, N, T>(old, b); });
 }
 
-std::uint32_t distinct_sectors(const std::uint64_t* a, std::uint32_t mask) {
-  std::uint64_t seen[kWarpSize];
-  std::uint32_t count = 0;
-  for (; mask != 0; mask &= mask - 1) {
-    const std::uint64_t s = a[__builtin_ctz(mask)] >> 5;
-    std::uint32_t k = 0;
-    while (k < count && seen[k] != s) ++k;
-    if (k == count) seen[count++] = s;
+/// Lanes by the word they meet at.
+struct Meetings {
+  std::uint64_t words[kWarpSize];
+  std::uint32_t counts[kWarpSize], n = 0, most = 0;
+
+  Meetings(const std::uint64_t* a, std::uint32_t mask) {
+    for (; mask != 0; mask &= mask - 1) {
+      const std::uint64_t word = a[__builtin_ctz(mask)] >> 2;
+      std::uint32_t k = n == 0 || words[n - 1] != word ? 0 : n - 1;
+      while (k < n && words[k] != word) ++k;
+      if (k == n) {
+        words[n] = word;
+        counts[n++] = 0;
+      }
+      most = std::max(most, ++counts[k]);
+    }
   }
-  return count;
+};
+
+void count_global(Warp& w, const Op& op, const std::uint64_t* a, std::uint32_t mask) {
+  Counters& c = w.worker->counters;
+  const auto active = static_cast<std::uint64_t>(__builtin_popcount(mask));
+  ++c.global_atomic_requests;
+  c.global_atomic_lanes += active;
+  if (op.aux & 8) c.global_reduction_lanes += active;
+  const Window* window = &w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
+  Meetings m(a, mask);
+  for (std::uint32_t k = 0; k < m.n; ++k) {
+    if (m.counts[k] == 0) continue;
+    const std::uint64_t address = m.words[k] << 2, sector = address >> 5;
+    std::uint32_t most = 0;  // of the words of this sector
+    for (std::uint32_t l = k; l < m.n; ++l) {
+      if (m.words[l] >> 3 != sector) continue;
+      most = std::max(most, m.counts[l]);
+      m.counts[l] = 0;
+    }
+    ++c.global_atomic_sectors;
+    c.global_atomic_passes += most;
+    if (address - window->base >= window->size) window = resolve(w, op, address, 1);
+    if (window == nullptr || window->map == nullptr) continue;
+    const std::uint64_t at = sector - window->sector0;
+    window->map->written[at >> 6] |= std::uint64_t{1} << (at & 63);
+    window->map->add_passes(at, most);
+  }
 }
 
 /// Host addresses of the lanes' targets; false after a fault. Counts the access.
@@ -168,41 +203,18 @@ bool targets(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w, std::ui
         memory_fault(w, a[i], bytes, i, true, "");
         return false;
       }
-      if (window->space == 1) {
+      if (window->space == 1)
         shared = true;
-      } else {
+      else
         any_global = true;
-        if (window->written_bits != nullptr) {
-          const std::uint64_t s = (a[i] >> 5) - window->sector0;
-          window->written_bits[s >> 6] |= std::uint64_t{1} << (s & 63);
-        }
-      }
     }
   }
   if (any_global) shared = false;
-  const auto active = static_cast<std::uint64_t>(__builtin_popcount(mask));
   if (shared) {
     ++c.shared_atomic_requests;
-    // Lanes that meet at one word are served one after the other.
-    std::uint32_t most = 1;
-    std::uint64_t words[kWarpSize];
-    std::uint32_t counts[kWarpSize], n = 0;
-    for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-      const std::uint64_t word = a[__builtin_ctz(left)] >> 2;
-      std::uint32_t k = 0;
-      while (k < n && words[k] != word) ++k;
-      if (k == n) {
-        words[n] = word;
-        counts[n++] = 0;
-      }
-      most = ++counts[k] > most ? counts[k] : most;
-    }
-    c.shared_atomic_wavefronts += most;
+    c.shared_atomic_wavefronts += Meetings(a, mask).most;
   } else {
-    ++c.global_atomic_requests;
-    c.global_atomic_sectors += distinct_sectors(a, mask);
-    c.global_atomic_lanes += active;
-    if (op.aux & 8) c.global_reduction_lanes += active;
+    count_global(w, op, a, mask);
   }
   if (!(op.aux & 8)) ++w.polls;
   return true;

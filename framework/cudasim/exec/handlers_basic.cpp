@@ -35,9 +35,22 @@ void change_wide(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp&) {
   }
 }
 
+// aux: 0: an argument or result of a call, in registers on the device; 1: local memory, 2: a
+// further element of a vector.
+template <bool Store>
+void count_frame(Warp& w, const Op& op, std::uint64_t offset, unsigned bytes, std::uint32_t mask) {
+  if (op.aux == 0) return;
+  Counters& c = w.worker->counters;
+  if (op.aux == 1) ++(Store ? c.local_store_requests : c.local_load_requests);
+  (Store ? c.local_store_bytes : c.local_load_bytes) +=
+      std::uint64_t{bytes} * static_cast<unsigned>(__builtin_popcount(mask));
+  count_local_words(w, Store, offset >> 2, bytes, mask);
+}
+
 template <unsigned Bytes, unsigned Wide, bool Sign>
 void load_frame(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const std::uint64_t offset = w.frame->local_offset + static_cast<std::uint64_t>(op.imm);
+  count_frame<false>(w, op, offset, Bytes, mask);
   for (unsigned i = 0; i < kWarpSize; ++i) {
     if (!(mask >> i & 1)) continue;
     std::uint8_t value[16] = {};
@@ -50,6 +63,7 @@ void load_frame(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
 template <unsigned Bytes, unsigned Lane>
 void store_frame(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const std::uint64_t offset = w.frame->local_offset + static_cast<std::uint64_t>(op.imm);
+  count_frame<true>(w, op, offset, Bytes, mask);
   for (unsigned i = 0; i < kWarpSize; ++i) {
     if (mask >> i & 1) std::memcpy(w.lane_local(i) + offset, r + op.r[0] + i * Lane, Bytes);
   }

@@ -263,7 +263,11 @@ void matrix_transfer(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w)
             const std::uint64_t s = address >> 5;
             unsigned k = count;
             while (k > 0 && sectors[k - 1] != s) --k;
-            if (k == 0 && count < 1024) sectors[count++] = s;
+            if (k == 0 && count < 1024) {
+              sectors[count++] = s;
+              if (!store && window->space == 0)
+                c.l1_hit_sectors += w.block->l1.take(s >> 2, 1u << (s & 3)) == 0 ? 1 : 0;
+            }
             std::uint64_t* map = store ? window->written_bits : window->read_bits;
             if (map != nullptr)
               map[(s - window->sector0) >> 6] |= std::uint64_t{1} << ((s - window->sector0) & 63);

@@ -1,6 +1,7 @@
 // Loads and stores. Registers: load r0..r3 = destinations, r4 = address; store r0..r3 = sources,
 // r4 = address. imm is added to the address. aux bit 0: 32-bit address register; bit 1: a polling
-// access (volatile, relaxed, acquire); bit 2: constant memory (not counted as global).
+// access (volatile, relaxed, acquire); bit 2: constant memory (not counted as global); bit 3: not
+// kept in L1 (.cg, .cv).
 #include "cudasim/exec/isa_parts.hpp"
 #include "cudasim/exec/machine.hpp"
 
@@ -61,71 +62,145 @@ inline bool uniform(const std::uint64_t* a) {
   for (unsigned i = 0; i < kWarpSize; ++i) different |= a[i] ^ a[0];
   return different == 0;
 }
-inline void mark_sectors(std::uint64_t* bitmap, std::uint64_t first, std::uint64_t last) {
-  for (std::uint64_t s = first; s <= last; ++s) bitmap[s >> 6] |= std::uint64_t{1} << (s & 63);
+#ifdef CUDASIM_UNCOUNTED  // only to measure in cudasim_bench what counting costs
+constexpr bool kCount = false;
+#else
+constexpr bool kCount = true;
+#endif
+constexpr std::uint8_t kNotInL1 = 2 | 8;
+
+inline std::uint64_t count_of(std::uint32_t sectors) {
+  return static_cast<std::uint64_t>(__builtin_popcount(sectors));
 }
-/// Number of different 32 B sectors that the lanes touch; marks them when bitmap is there.
-inline std::uint32_t count_sectors(const std::uint64_t* a, std::uint32_t mask, unsigned bytes,
-                                   std::uint64_t* bitmap, std::uint64_t sector0) {
-  std::uint64_t seen[64];
-  std::uint8_t used[128] = {};
-  std::uint8_t slot_of[128];
-  std::uint32_t count = 0;
-  std::uint64_t previous = ~std::uint64_t{0};
+/// Marks sectors of a 128 B line.
+inline void mark_line(std::uint64_t* bitmap, const Window& window, std::uint64_t line,
+                      std::uint32_t sectors) {
+  const std::uint64_t at = (line << 2) - window.sector0;
+  bitmap[at >> 6] |= std::uint64_t{sectors} << (at & 63);
+}
+/// A warp reads sectors of a line of global memory: through the block's L1.
+inline void read_line(Warp& w, const Window& window, const Op& op, std::uint64_t line,
+                      std::uint32_t sectors) {
+  std::uint32_t missing = sectors;
+  if (!(op.aux & kNotInL1)) {
+    missing = w.block->l1.take(line, sectors);
+    w.worker->counters.l1_hit_sectors += count_of(sectors & ~missing);
+  }
+  if (missing != 0 && window.read_bits != nullptr)
+    mark_line(window.read_bits, window, line, missing);
+}
+/// Calls visit(line, sectors) for the lines from the one of `first` to the one of `last`, both
+/// sectors.
+template <typename Visit>
+inline void each_line_between(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+  std::uint32_t sectors = 15u << (first & 3) & 15u;
+  for (std::uint64_t line = first >> 2; line < last >> 2; ++line) {
+    visit(line, sectors);
+    sectors = 15;
+  }
+  visit(last >> 2, sectors & 15u >> (3 - (last & 3)));
+}
+/// Calls visit(line, sectors) once for each 128 B line that the lanes touch, all in [low, low +
+/// span). A lane touches one sector: accesses are aligned and at most 32 B.
+template <typename Visit>
+inline void each_line(const std::uint64_t* a, std::uint32_t mask, std::uint64_t low,
+                      std::uint64_t span, Visit&& visit) {
+  const std::uint64_t first = low >> 7 << 2;
+  if ((low + span - 1) >> 5 < first + 64) {
+    std::uint64_t sectors = 0;
+    for (unsigned i = 0; i < kWarpSize; ++i)
+      sectors |= std::uint64_t{mask >> i & 1} << (((a[i] >> 5) - first) & 63);
+    while (sectors != 0) {
+      const auto at = static_cast<unsigned>(__builtin_ctzll(sectors)) & ~3u;
+      visit((first + at) >> 2, static_cast<std::uint32_t>(sectors >> at & 15));
+      sectors &= ~(std::uint64_t{15} << at);
+    }
+    return;
+  }
+  std::uint64_t lines[kWarpSize];
+  std::uint32_t sectors[kWarpSize];
+  std::uint8_t slots[64] = {};  // index + 1, by hash
+  unsigned count = 0, latest = 0;
   for (; mask != 0; mask &= mask - 1) {
-    const unsigned i = static_cast<unsigned>(__builtin_ctz(mask));
-    const std::uint64_t first = a[i] >> 5, last = (a[i] + bytes - 1) >> 5;
-    for (std::uint64_t s = first; s <= last; ++s) {
-      if (s == previous) continue;
-      previous = s;
-      unsigned h = static_cast<unsigned>(s) & 127;
-      while (used[h] && seen[slot_of[h]] != s) h = (h + 1) & 127;
-      if (used[h]) continue;
-      used[h] = 1;
-      slot_of[h] = static_cast<std::uint8_t>(count);
-      seen[count++] = s;
-      if (bitmap != nullptr) bitmap[(s - sector0) >> 6] |= std::uint64_t{1} << ((s - sector0) & 63);
+    const std::uint64_t s = a[__builtin_ctz(mask)] >> 5, line = s >> 2;
+    if (count == 0 || lines[latest] != line) {
+      auto h = static_cast<unsigned>(line ^ line >> 6 ^ line >> 12) & 63;
+      while (slots[h] != 0 && lines[slots[h] - 1] != line) h = (h + 1) & 63;
+      if (slots[h] == 0) {
+        lines[count] = line;
+        sectors[count] = 0;
+        slots[h] = static_cast<std::uint8_t>(++count);
+      }
+      latest = slots[h] - 1u;
+    }
+    sectors[latest] |= 1u << (s & 3);
+  }
+  for (unsigned i = 0; i < count; ++i) visit(lines[i], sectors[i]);
+}
+/// The most words that any bank has to serve to the lanes of a group.
+[[gnu::noinline]] std::uint32_t count_conflicts(const std::uint64_t* a, std::uint32_t group,
+                                                unsigned bytes) {
+  std::uint64_t words[32][32];
+  std::uint8_t counts[32] = {};
+  std::uint32_t most = 1;
+  for (; group != 0; group &= group - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctz(group));
+    for (std::uint64_t w = a[i] >> 2; w <= (a[i] + bytes - 1) >> 2; ++w) {
+      const unsigned bank = w & 31;
+      unsigned k = 0;
+      while (k < counts[bank] && words[bank][k] != w) ++k;
+      if (k < counts[bank]) continue;
+      words[bank][k] = w;
+      most = ++counts[bank] > most ? counts[bank] : most;
     }
   }
-  return count;
+  return most;
 }
 /// Shared memory passes: lanes are served in groups of 128 bytes asked for; within a group a pass
 /// serves each of 32 banks one word; the same word is broadcast.
 inline std::uint32_t count_wavefronts(const std::uint64_t* a, std::uint32_t mask, unsigned bytes) {
-  const unsigned lanes_a_group = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
+  if constexpr (!kCount) return 0;
+  const unsigned words = bytes <= 4 ? 1 : bytes / 4, lanes = 32 / words;
+  const std::uint32_t all = words >= 32 ? kFullMask : (1u << words) - 1;
   std::uint32_t total = 0;
-  for (unsigned first = 0; first < kWarpSize; first += lanes_a_group) {
-    std::uint32_t group =
-        mask >> first & (lanes_a_group == 32 ? kFullMask : (1u << lanes_a_group) - 1);
+  for (unsigned first = 0; first < kWarpSize; first += lanes) {
+    const std::uint32_t group = mask >> first & (lanes == 32 ? kFullMask : (1u << lanes) - 1);
     if (group == 0) continue;
-    std::uint64_t words[32][8];
-    std::uint8_t counts[32] = {};
-    std::uint32_t most = 1;
-    for (; group != 0; group &= group - 1) {
-      const unsigned i = first + static_cast<unsigned>(__builtin_ctz(group));
-      for (std::uint64_t w = a[i] >> 2; w <= (a[i] + bytes - 1) >> 2; ++w) {
-        const unsigned bank = w & 31;
-        unsigned k = 0;
-        const unsigned stored = counts[bank] < 8 ? counts[bank] : 8;
-        while (k < stored && words[bank][k] != w) ++k;
-        if (k < stored) continue;
-        if (counts[bank] < 8) words[bank][counts[bank]] = w;
-        most = ++counts[bank] > most ? counts[bank] : most;
-      }
-    }
-    total += most;
+    std::uint32_t banks = 0;
+    for (unsigned i = 0; i < lanes; ++i)
+      banks |= (group >> i & 1 ? all : 0) << static_cast<unsigned>(a[first + i] >> 2 & 31);
+    // Each lane at banks of its own: the common case.
+    if (static_cast<unsigned>(__builtin_popcount(banks)) ==
+        words * static_cast<unsigned>(__builtin_popcount(group)))
+      ++total;
+    else
+      total += count_conflicts(a, group << first, bytes);
   }
   return total;
 }
 
-struct Count {  // which counters a kind of access feeds
-  std::uint64_t Counters::*requests;
-  std::uint64_t Counters::*units;
-  std::uint64_t Counters::*bytes;
-};
+/// Local memory is interleaved on the device: a word of all lanes is one line.
+template <bool Store>
+inline void count_local(Warp& w, const std::uint64_t* a, std::uint32_t mask, unsigned bytes) {
+  Counters& c = w.worker->counters;
+  ++(Store ? c.local_store_requests : c.local_load_requests);
+  (Store ? c.local_store_bytes : c.local_load_bytes) +=
+      static_cast<std::uint64_t>(__builtin_popcount(mask)) * bytes;
+  for (std::uint32_t left = mask; left != 0;) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    const std::uint64_t word = (a[lane] - reinterpret_cast<std::uint64_t>(w.lane_local(lane))) >> 2;
+    std::uint32_t same = 0;
+    for (unsigned i = 0; i < kWarpSize; ++i)
+      same |= (a[i] - reinterpret_cast<std::uint64_t>(w.lane_local(i))) >> 2 == word ? 1u << i : 0;
+    count_local_words(w, Store, word, bytes, same & left);
+    left &= ~same;
+  }
+}
+/// Counts an access of lanes that lie in one window, in [low, low + span).
 template <bool Store>
 inline void count_access(Warp& w, const Window& window, const std::uint64_t* a, std::uint32_t mask,
-                         unsigned bytes, const Op& op) {
+                         unsigned bytes, const Op& op, std::uint64_t low, std::uint64_t span) {
+  if constexpr (!kCount) return;
   Counters& c = w.worker->counters;
   const auto lanes = static_cast<std::uint64_t>(__builtin_popcount(mask));
   switch (window.space) {
@@ -135,20 +210,9 @@ inline void count_access(Warp& w, const Window& window, const std::uint64_t* a, 
           count_wavefronts(a, mask, bytes);
       (Store ? c.shared_store_bytes : c.shared_load_bytes) += lanes * bytes;
       break;
-    case 2: {
-      // Local memory is interleaved on the device: lane i's word lies beside lane i + 1's.
-      ++(Store ? c.local_store_requests : c.local_load_requests);
-      std::uint64_t interleaved[kWarpSize];
-      for (unsigned i = 0; i < kWarpSize; ++i) {
-        const std::uint64_t offset = a[i] - reinterpret_cast<std::uint64_t>(w.lane_local(i));
-        interleaved[i] = (offset / 4 * kWarpSize + i) * 4 + offset % 4;
-      }
-      (Store ? c.local_store_sectors : c.local_load_sectors) +=
-          count_sectors(interleaved, mask, bytes < 4 ? bytes : 4, nullptr, 0) *
-          (bytes > 4 ? bytes / 4 : 1);
-      (Store ? c.local_store_bytes : c.local_load_bytes) += lanes * bytes;
+    case 2:
+      count_local<Store>(w, a, mask, bytes);
       break;
-    }
     case 3:
       ++c.constant_requests;
       break;
@@ -158,9 +222,14 @@ inline void count_access(Warp& w, const Window& window, const std::uint64_t* a, 
         break;
       }
       ++(Store ? c.global_store_requests : c.global_load_requests);
-      (Store ? c.global_store_sectors : c.global_load_sectors) += count_sectors(
-          a, mask, bytes, Store ? window.written_bits : window.read_bits, window.sector0);
       (Store ? c.global_store_bytes : c.global_load_bytes) += lanes * bytes;
+      each_line(a, mask, low, span, [&](std::uint64_t line, std::uint32_t sectors) {
+        (Store ? c.global_store_sectors : c.global_load_sectors) += count_of(sectors);
+        if constexpr (!Store)
+          read_line(w, window, op, line, sectors);
+        else if (window.written_bits != nullptr)
+          mark_line(window.written_bits, window, line, sectors);
+      });
   }
 }
 
@@ -177,11 +246,13 @@ inline D widen(M m) {
 
 inline bool may_write(const Window& window) { return window.writable; }
 
-/// The window for all lanes, or null after a lane-by-lane search has to be done.
+/// The window for all lanes, or null after a lane-by-lane search has to be done. They lie in
+/// [low, low + span).
 template <bool Store>
 inline const Window* window_for(Warp& w, const Op& op, const std::uint64_t* a, std::uint32_t mask,
-                                unsigned bytes) {
-  std::uint64_t low = ~std::uint64_t{0}, high = 0, low_bits = 0;
+                                unsigned bytes, std::uint64_t& low, std::uint64_t& span) {
+  std::uint64_t high = 0, low_bits = 0;
+  low = ~std::uint64_t{0};
   for (unsigned i = 0; i < kWarpSize; ++i) {
     const bool on = mask >> i & 1;
     const std::uint64_t lo = on ? a[i] : ~std::uint64_t{0}, hi = on ? a[i] : 0;
@@ -191,7 +262,7 @@ inline const Window* window_for(Warp& w, const Op& op, const std::uint64_t* a, s
   }
   if (low_bits & (bytes - 1)) [[unlikely]]
     return nullptr;
-  const std::uint64_t span = high - low + bytes;
+  span = high - low + bytes;
   const Window& cached = w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
   if (low - cached.base < cached.size && span <= cached.size - (low - cached.base) &&
       (!Store || cached.writable)) [[likely]]
@@ -210,7 +281,7 @@ bool check_lanes(Warp& w, const Op& op, const std::uint64_t* a, std::uint32_t ma
       memory_fault(w, a[i], bytes, i, Store, "");
       return false;
     }
-    count_access<Store>(w, *window, a, 1u << i, bytes, op);  // lane by lane: this is rare
+    count_access<Store>(w, *window, a, 1u << i, bytes, op, a[i], bytes);  // this is rare
   }
   return true;
 }
@@ -265,6 +336,7 @@ void load_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
         for (unsigned i = 0; i < kWarpSize; ++i)
           d[i] = widen<Raw<RegBytes>, Raw<Bytes>, Sign>(p[i * Vector + v]);
       }
+      if constexpr (!kCount) return;
       Counters& c = w.worker->counters;
       if (op.aux & 4) {
         ++c.constant_requests;
@@ -274,13 +346,15 @@ void load_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
       ++c.global_load_requests;
       c.global_load_sectors += last - first + 1;
       c.global_load_bytes += total * kWarpSize;
-      if (window.read_bits != nullptr)
-        mark_sectors(window.read_bits, first - window.sector0, last - window.sector0);
+      each_line_between(first, last, [&](std::uint64_t line, std::uint32_t sectors) {
+        read_line(w, window, op, line, sectors);
+      });
       return;
     }
   }
-  if (const Window* window = window_for<false>(w, op, a, mask, total)) [[likely]] {
-    count_access<false>(w, *window, a, mask, total, op);
+  std::uint64_t low = 0, span = 0;
+  if (const Window* window = window_for<false>(w, op, a, mask, total, low, span)) [[likely]] {
+    count_access<false>(w, *window, a, mask, total, op, low, span);
   } else if (!check_lanes<false>(w, op, a, mask, total)) {
     return;
   }
@@ -307,18 +381,23 @@ void store_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
             p[i * Vector + v] = static_cast<Raw<Bytes>>(s[i]);
         }
       }
+      if constexpr (!kCount) return;
       const std::uint64_t first = a[0] >> 5, last = (a[0] + total * kWarpSize - 1) >> 5;
       Counters& c = w.worker->counters;
       ++c.global_store_requests;
       c.global_store_sectors += last - first + 1;
       c.global_store_bytes += total * kWarpSize;
-      if (window.written_bits != nullptr)
-        mark_sectors(window.written_bits, first - window.sector0, last - window.sector0);
+      if (window.written_bits != nullptr) {
+        each_line_between(first, last, [&](std::uint64_t line, std::uint32_t sectors) {
+          mark_line(window.written_bits, window, line, sectors);
+        });
+      }
       return;
     }
   }
-  if (const Window* window = window_for<true>(w, op, a, mask, total)) [[likely]] {
-    count_access<true>(w, *window, a, mask, total, op);
+  std::uint64_t low = 0, span = 0;
+  if (const Window* window = window_for<true>(w, op, a, mask, total, low, span)) [[likely]] {
+    count_access<true>(w, *window, a, mask, total, op, low, span);
   } else if (!check_lanes<true>(w, op, a, mask, total)) {
     return;
   }

@@ -7,6 +7,8 @@
 
 #include "cudasim/exec/decode.hpp"
 #include "cudasim/exec/scheduler.hpp"
+#include "cudasim/exec/traffic.hpp"
+#include "cudasim/exec/worker_pool.hpp"
 
 namespace cudasim {
 namespace {
@@ -186,17 +188,17 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
     }
   }
   fill_constants(launch);
+  launch.phases = count_phases(launch);
 
   const auto workers =
       static_cast<unsigned>(std::min<std::uint64_t>(host_threads(config), launch.clusters));
   launch.single_worker = workers == 1;
   launch.resident_limit = workers;
-  std::vector<std::unique_ptr<BlockScheduler>> schedulers;
-  for (unsigned i = 0; i < workers; ++i)
-    schedulers.push_back(std::make_unique<BlockScheduler>(launch));
-  const auto work = [&](BlockScheduler& s) {
+  std::vector<std::unique_ptr<BlockScheduler>> schedulers(workers);
+  WorkerPool::get().run(workers, [&](unsigned i) {
     try {
-      s.run();
+      schedulers[i] = std::make_unique<BlockScheduler>(launch);
+      schedulers[i]->run();
     } catch (const std::bad_alloc&) {
       const std::lock_guard lock(launch.mutex);
       if (!launch.fault)
@@ -207,17 +209,14 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
       if (!launch.fault) launch.fault = refuse(kernel, FaultKind::internal, e.what());
       launch.abort = true;
     }
-  };
-  {
-    std::vector<std::jthread> pool;
-    for (unsigned i = 1; i < workers; ++i) pool.emplace_back(work, std::ref(*schedulers[i]));
-    work(*schedulers[0]);
-  }
+  });
   if (launch.workspace != 0) memory.free(launch.workspace);
   result.fault = std::move(launch.fault);
   std::vector<Worker*> all;
-  for (const auto& s : schedulers) all.push_back(&s->worker());
-  result.counters = collect_counters(*program, all);
+  for (const auto& s : schedulers) {
+    if (s != nullptr) all.push_back(&s->worker());
+  }
+  result.counters = collect_counters(*program, all, launch.phases);
   result.counters.launches = 1;
   return result;
 }

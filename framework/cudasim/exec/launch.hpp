@@ -28,6 +28,10 @@ struct LaunchConfig {
   double watchdog_seconds = 0;
   std::uint64_t watchdog_warp_instructions = 0;
   unsigned threads = 0;  ///< host threads; 0 takes CUDASIM_THREADS, else all cores
+  /// What the caches' model takes from the kernel's occupancy: each block's share of L1, and the
+  /// blocks that are resident at once.
+  std::uint64_t l1_bytes_per_block = 32 << 10;
+  std::uint64_t resident_blocks = 132 * 8;
   /// Receives the device's printf text; empty: stdout.
   std::function<void(std::string_view)> print;
 };

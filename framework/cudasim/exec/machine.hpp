@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cudasim/exec/block_l1.hpp"
 #include "cudasim/exec/launch.hpp"
 #include "cudasim/exec/op.hpp"
 
@@ -63,6 +64,7 @@ struct OpInfo {
   std::uint16_t weight = 1;        ///< 0: helper of the next operation, not counted
   std::uint32_t flops = 0;         ///< per lane
   std::uint32_t tensor_flops = 0;  ///< per warp
+  std::uint32_t tensor_work = 0;   ///< per warp: see Counters::tensor_work
   bool tensor_integer = false;
 };
 
@@ -182,13 +184,16 @@ struct Group {
   std::uint8_t barrier = 0;
 };
 
+struct SectorMap;
+
 /// Memory that an operation accessed last, so that the next check is two compares.
 struct Window {
   std::uint64_t base = 1;
   std::uint64_t size = 0;
   std::uint64_t* read_bits = nullptr;  ///< one bit a 32 B sector, null when not counted
   std::uint64_t* written_bits = nullptr;
-  std::uint64_t sector0 = 0;  ///< base / 32
+  SectorMap* map = nullptr;
+  std::uint64_t sector0 = 0;  ///< the first of base's 128 B line
   std::uint8_t space = 0;     ///< 0 global, 1 shared, 2 local, 3 param
   bool writable = false;
 };
@@ -238,6 +243,10 @@ struct SectorMap {
   std::uint64_t words = 0;
   std::uint64_t* read = nullptr;
   std::uint64_t* written = nullptr;
+  std::uint32_t* passes = nullptr;  ///< of atomics by sector, made by the first one
+  std::uint64_t first_pass = ~std::uint64_t{0}, last_pass = 0;  ///< sectors that have any
+
+  void add_passes(std::uint64_t sector, std::uint32_t count);
 };
 
 struct Block {
@@ -251,6 +260,7 @@ struct Block {
   std::uint32_t cluster_rank = 0;
   std::vector<std::unique_ptr<Warp>> warps;
   std::array<Barrier, 16> barriers;
+  BlockL1 l1;
   std::uint8_t* local_memory = nullptr;
   std::uint64_t local_bytes = 0;
   std::uint8_t* register_memory = nullptr;
@@ -283,8 +293,9 @@ struct Worker {
   std::uint64_t steps = 0;  ///< warp operations run
   std::uint64_t slice_end = 0;
   bool progressed = false;
-  Window scratch;  ///< for memory that may be freed while the kernel runs: never kept
-  std::map<std::uint64_t, SectorMap> sectors;  ///< by region base
+  Window scratch;           ///< for memory that may be freed while the kernel runs: never kept
+  std::uint32_t phase = 0;  ///< of the launch, see traffic.hpp
+  std::map<std::pair<std::uint32_t, std::uint64_t>, SectorMap> sectors;  ///< by phase, region base
 
   /// Records the first fault of the launch and stops all workers.
   void fault(const Warp& warp, FaultKind kind, std::string message, unsigned lane = 32,
@@ -301,6 +312,7 @@ struct LaunchState {
   std::uint32_t threads_per_block = 0;
   std::uint32_t warps_per_block = 0;
   std::uint64_t clusters = 0;
+  std::uint32_t phases = 1;                  ///< see traffic.hpp
   std::vector<std::uint8_t> root_constants;  ///< with parameters and launch constants filled in
   std::atomic<std::uint64_t> next_cluster{0};
   std::atomic<std::uint64_t> resident_limit{0};
@@ -316,7 +328,8 @@ struct LaunchState {
 };
 
 /// Sums the workers' counts of a finished launch.
-Counters collect_counters(const Program& program, const std::vector<Worker*>& workers);
+Counters collect_counters(const Program& program, const std::vector<Worker*>& workers,
+                          std::uint32_t phases);
 
 /// Finds the memory that holds [address, address + bytes) for a generic access and caches it in
 /// the operation's window; null when there is none (no fault raised).
@@ -326,6 +339,10 @@ void memory_fault(Warp& warp, std::uint64_t address, std::uint64_t bytes, unsign
                   const char* space);
 /// Host address of a shared-window address range, null when outside.
 std::uint8_t* shared_at(Warp& warp, std::uint64_t address, std::uint64_t bytes);
+
+/// Counts the sectors of an access to local memory at four-byte word `word` of the lanes' memory.
+void count_local_words(Warp& warp, bool store, std::uint64_t word, unsigned bytes,
+                       std::uint32_t lanes);
 
 enum class Ran : std::uint8_t { done, blocked, yielded, stopped };
 /// Runs a warp until it ends, blocks or has used its slice.

@@ -12,6 +12,11 @@ constexpr std::uint32_t kPollsPerSlice = 64;
 constexpr std::uint32_t kSpinsBeforeOthers = 1u << 16;
 constexpr std::uint64_t kStepsAfterRelease = 32;
 constexpr std::uint32_t kMostFrames = 4096;
+#ifdef CUDASIM_UNCOUNTED  // only to measure in cudasim_bench what counting costs
+constexpr bool kCount = false;
+#else
+constexpr bool kCount = true;
+#endif
 
 std::uint32_t& predicate(std::uint8_t* r, std::int32_t offset) {
   return *reinterpret_cast<std::uint32_t*>(r + offset);
@@ -280,10 +285,12 @@ Ran run_warp(Warp& w) {
     std::uint32_t start = pc;
     const auto lanes = static_cast<std::int64_t>(std::popcount(mask));
     const auto end_segment = [&](std::uint32_t end) {
-      ++k.executed[start];
-      --k.executed[end];
-      k.lanes[start] += lanes;
-      k.lanes[end] -= lanes;
+      if constexpr (kCount) {
+        ++k.executed[start];
+        --k.executed[end];
+        k.lanes[start] += lanes;
+        k.lanes[end] -= lanes;
+      }
       k.steps += end - start;
     };
     for (;;) {
@@ -292,7 +299,7 @@ Ran run_warp(Warp& w) {
       if (op.guard != 0) {
         m &= predicate(r, op.guard) ^ op.guard_flip;
         if (op.step != Step::branch) {
-          k.idle_lanes[pc] += std::popcount(mask & ~m);
+          if constexpr (kCount) k.idle_lanes[pc] += std::popcount(mask & ~m);
           if (m == 0) {
             if (++pc >= limit) {
               end_segment(pc);

@@ -3,9 +3,12 @@
 #include <sched.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "cudasim/exec/traffic.hpp"
 
 namespace cudasim {
 namespace {
@@ -92,6 +95,7 @@ std::unique_ptr<Cluster> BlockScheduler::make_cluster() {
     block->shared_bytes = launch_.shared_bytes;
     block->shared = static_cast<std::uint8_t*>(
         std::aligned_alloc(1024, align_up(launch_.shared_bytes + 1024, 1024)));
+    block->l1.resize(config.l1_bytes_per_block, launch_.memory->origin());
     block->register_bytes = std::uint64_t{register_bytes} * launch_.warps_per_block;
     block->register_memory =
         static_cast<std::uint8_t*>(std::aligned_alloc(64, block->register_bytes));
@@ -155,6 +159,7 @@ void BlockScheduler::start(Cluster& cluster, std::uint64_t number) {
     block.live_threads = launch_.threads_per_block;
     block.live_warps = launch_.warps_per_block;
     block.barriers = {};
+    block.l1.clear();
     if (launch_.shared_bytes != 0) std::memset(block.shared, kFreshShared, launch_.shared_bytes);
     for (const auto& warp : block.warps) {
       for (const auto& s : launch_.program->specials) {
@@ -317,6 +322,11 @@ void BlockScheduler::run() {
   for (;;) {
     if (launch_.abort.load(std::memory_order_relaxed)) return;
     if (resident_.empty() && !start_next()) return;
+    if (const auto phase = phase_of(launch_, resident_.front()->blocks[0]->number);
+        phase != worker_.phase) {
+      worker_.phase = phase;
+      std::ranges::fill(worker_.windows, Window{});
+    }
     switch (run_cluster(*resident_.front())) {
       case Outcome::stopped:
         return;

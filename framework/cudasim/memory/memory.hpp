@@ -99,6 +99,8 @@ class DeviceMemory {
   /// Explains an address, freed and neighbouring allocations included.
   Location locate(std::uint64_t address) const;
 
+  /// Where device addresses begin.
+  std::uint64_t origin() const noexcept { return arena_; }
   std::uint64_t live_bytes() const noexcept { return live_bytes_.load(std::memory_order_relaxed); }
   std::uint64_t limit() const noexcept { return limit_; }
   /// Live allocations in order of allocation (leaks at exit).

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t kRegistersPerBlock = 65536;
 inline constexpr std::uint32_t kRegisterUnit = 256;  ///< registers are given to a warp in these
 inline constexpr std::uint32_t kMaxRegistersPerThread = 255;
 inline constexpr std::uint32_t kSharedPerSm = 233472;
+inline constexpr std::uint32_t kL1AndSharedPerSm = 256 * 1024;
 inline constexpr std::uint32_t kSharedReservedPerBlock = 1024;
 inline constexpr std::uint32_t kSharedUnit = 128;
 inline constexpr std::uint32_t kSharedPerBlock = 49152;        ///< without opting in
@@ -47,8 +48,10 @@ inline constexpr double kLdSt = 1;              ///< 32 lanes
 inline constexpr double kShuffle = 1;           ///< 32
 inline constexpr double kSharedWavefronts = 1;  ///< 128 bytes, all 32 banks
 inline constexpr double kL1Sectors = 4;         ///< 128 bytes
+inline constexpr double kL2SectorsPerSm = 2;    ///< 64 bytes between one SM and L2
 
-/// Dense FP16/BF16 FLOP per clock and SM: 989.4 TFLOPS at 1.83 GHz on 132 SMs.
+/// Dense FP16/BF16 FLOP per clock and SM: 989.4 TFLOPS at 1.83 GHz on 132 SMs. TF32 has half of
+/// that, FP64 a sixteenth, 8-bit types twice.
 inline constexpr double kTensorFlops = 4096;
 inline constexpr double kTensorClockHz = 1.83e9;
 /// What mma.sync reaches of it; only wgmma reaches all.
@@ -62,9 +65,12 @@ inline constexpr double kSectorBytes = 32;
 // Latencies in clocks.
 inline constexpr double kAluLatency = 4;
 inline constexpr double kSharedLatency = 29;
+inline constexpr double kL1Latency = 38;
 inline constexpr double kL2Latency = 240;
 inline constexpr double kDramLatency = 560;
 inline constexpr double kBarrierLatency = 30;
+/// Clocks between two atomics on one sector of L2: its slice takes one a clock.
+inline constexpr double kAtomicClocks = 1;
 /// Independent instructions and loads that one warp keeps in flight: a plain assumption.
 inline constexpr double kInstructionParallelism = 2;
 inline constexpr double kLoadParallelism = 4;

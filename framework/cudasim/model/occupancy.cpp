@@ -47,6 +47,22 @@ Occupancy occupancy(const BlockNeeds& needs) {
   return result;
 }
 
+CacheShare cache_share(const BlockNeeds& needs, std::uint64_t grid_blocks) {
+  const std::uint64_t fit = std::max(1u, occupancy(needs).blocks_per_sm);
+  const std::uint64_t busy =  // of the fullest SM
+      std::clamp<std::uint64_t>((grid_blocks + h100::kSms - 1) / h100::kSms, 1, fit);
+  const std::uint64_t shared =
+      needs.shared_bytes == 0 ? 0 : busy * (needs.shared_bytes + h100::kSharedReservedPerBlock);
+  std::uint64_t carveout = h100::kSharedPerSm;
+  for (const std::uint32_t kib : {0, 8, 16, 32, 64, 100, 132, 164, 196}) {
+    if (kib * 1024 >= shared) {
+      carveout = kib * 1024;
+      break;
+    }
+  }
+  return {(h100::kL1AndSharedPerSm - carveout) / busy, fit * h100::kSms};
+}
+
 std::uint32_t max_threads_for_registers(std::uint32_t registers) {
   return std::min(h100::kMaxThreadsPerBlock, warps_for_registers(registers) * h100::kWarpSize);
 }
