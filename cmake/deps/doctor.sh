@@ -33,9 +33,9 @@ doctor() {
     absent model "$gguf"
   fi
   if bwrap --ro-bind / / --unshare-all true 2>/dev/null; then
-    found sandbox "bubblewrap"
+    found sandbox "bubblewrap (build/bin/hone doctor says which tier holds)"
   else
-    printf '  note     %-14s %s\n' sandbox "bubblewrap cannot make namespaces here; resource limits remain"
+    printf '  note     %-14s %s\n' sandbox "bubblewrap cannot make namespaces here; Landlock may do (see build/bin/hone doctor)"
   fi
   if [[ -e /dev/nvidiactl ]]; then
     found gpu "$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)"

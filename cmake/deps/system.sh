@@ -7,7 +7,7 @@ packages=(
   libcurl4-openssl-dev libcpp-httplib-dev libssl-dev
   libzstd-dev zlib1g-dev
   libtbb-dev libboost-dev libffi-dev
-  bubblewrap libxml2-utils
+  bubblewrap libseccomp-dev libxml2-utils
 )
 
 check_machine() {

@@ -46,9 +46,10 @@ Finding gpu_finding() {
 
 Finding sandbox_finding() {
   const auto& probe = process::probe_sandbox();
-  const bool strong = probe.tier == "bubblewrap";
-  return {"sandbox", strong, false, strong ? probe.tier : probe.tier + " only: " + probe.reason,
-          strong ? "" : "apt-get install bubblewrap"};
+  const std::string tier = fmt::format("{} ({})", process::name_of(probe.tier), probe.mechanisms());
+  const bool holds = probe.tier >= process::Tier::medium;
+  return {"sandbox", holds, true, probe.reason.empty() ? tier : tier + ": " + probe.reason,
+          holds ? "" : "apt-get install bubblewrap, or --allow-execution=unsandboxed"};
 }
 
 Finding file_finding(const std::string& name, const fs::path& path, const std::string& command) {

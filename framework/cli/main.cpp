@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "cli/command.hpp"
+#include "process/sandbox.hpp"
 
 namespace {
 
@@ -12,7 +13,7 @@ Exit codes: 0 good; 1 judged bad (a gate failed, a candidate is not correct); 2 
 judged); 77 skipped or inconclusive; 130 interrupted.
 
 Environment: HONE_MANIFEST (manifest to use), HONE_DEVICE (auto, gpu, sim), HONE_SANDBOX
-(rlimits forces the weak tier), NO_COLOR. Defaults can stand in hone.toml.)";
+(strong, medium or weak: no better tier than that), HONE_ALLOW_EXECUTION, NO_COLOR. Defaults can stand in hone.toml.)";
 
 }  // namespace
 
@@ -35,6 +36,10 @@ int main(int argc, char** argv) {
                  "above)");
   app.add_option("--device", context.device, "Where kernels run: auto, gpu or sim")
       ->check(CLI::IsMember({"auto", "gpu", "sim"}));
+  app.add_option_function<std::string>("--allow-execution", process::allow_execution,
+                                       "unsandboxed: build and run models' code even where no "
+                                       "sandbox holds; stamped into the records")
+      ->check(CLI::IsMember({"unsandboxed"}));
   app.add_flag("-q,--quiet", context.quiet, "Only results and errors");
   cli::add_eval_commands(app, context, action);
   cli::add_list_commands(app, context, action);

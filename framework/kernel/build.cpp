@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A private folder that goes with its owner: src/ (shown read-only), out/ and tmp/.
+/// A private folder that goes with its owner: src/ and include/ (shown read-only), out/.
 class Workplace {
  public:
   explicit Workplace(const fs::path& parent) {
@@ -33,8 +33,7 @@ class Workplace {
                   "cannot make a folder in " + parent.string() + ": " +
                       std::error_code(errno, std::generic_category()).message());
     root_ = pattern;
-    for (const char* folder : {"src", "include", "out", "tmp"})
-      fs::create_directory(root_ / folder);
+    for (const char* folder : {"src", "include", "out"}) fs::create_directory(root_ / folder);
   }
   ~Workplace() {
     std::error_code ec;
@@ -75,12 +74,7 @@ process::Command nvcc_command(const Recipe& recipe, const BuildRequest& request,
 
   command.directory = work / "src";
   command.limits = request.limits;
-  const bool jailed = request.sandboxed && process::sandbox_tier() == "bubblewrap";
-  command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
-                         {"LANG", "C.UTF-8"},
-                         {"HOME", "/tmp"},
-                         {"TMPDIR", jailed ? "/tmp" : (work / "tmp").string()}};
-  if (!request.sandboxed) return command;
+  command.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}, {"LANG", "C.UTF-8"}};
   process::Sandbox& sandbox = command.sandbox.emplace();
   std::error_code ec;
   sandbox.readable = {work / "src", work / "include", toolkit.root};
@@ -263,7 +257,7 @@ BuildReport build(const BuildRequest& request) {
     report.library.clear();
     report.evidence = process::first_line(e.what());
   }
-  if (report.sandbox.empty() && request.sandboxed) report.sandbox = process::sandbox_tier();
+  if (report.sandbox.empty()) report.sandbox = process::sandbox_tier();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;
 }

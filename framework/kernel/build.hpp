@@ -40,7 +40,6 @@ struct BuildRequest {
   std::vector<std::string> capabilities = {"9.0"};
   std::vector<std::string> extra_flags;
   process::Limits limits = default_limits();
-  bool sandboxed = true;
 
   /// 60 s, 4 GiB of address space, 256 MiB a file, 256 KiB of diagnostics.
   static process::Limits default_limits();
@@ -75,7 +74,7 @@ struct BuildReport {
   std::optional<FirstError> first_error;
   std::string evidence;  ///< one line that a person can act on
   double seconds = 0;
-  std::string sandbox;  ///< tier that held; "" when none was asked for
+  std::string sandbox;  ///< tier that held
 };
 
 /// Compiles and links. Never throws: what is missing here (no nvcc, no sandbox, a full disk) is the

@@ -10,6 +10,7 @@
 #include "diagnostic/diagnostic.hpp"
 #include "oracle/device.hpp"
 #include "oracle/timing.hpp"
+#include "process/sandbox.hpp"
 #include "storage/storage.hpp"
 
 namespace {
@@ -105,9 +106,10 @@ int bench(const Options& options) {
   const char* outcome =
       finding.correct() ? "benchmarked" : (infrastructure ? "infrastructure-error" : "failed");
   if (!options.json.empty()) {
-    Json json{{"schema", "hone.bench/1"},       {"outcome", outcome},
-              {"evidence", finding.evidence},   {"device", nullptr},
-              {"time_kind", time_kind(device)}, {"benchmarks", recorder.rows()}};
+    Json json{{"schema", "hone.bench/1"},     {"outcome", outcome},
+              {"evidence", finding.evidence}, {"device", nullptr},
+              {"sandbox", session.tier()},    {"time_kind", time_kind(device)},
+              {"benchmarks", recorder.rows()}};
     if (!session.device_name().empty()) json["device"] = session.device_name();
     hone::storage::write_json(options.json, json);
   }
@@ -137,6 +139,9 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "auto, gpu or sim")->envname("HONE_DEVICE");
   app.add_option("--runner", options.runner, "Path of hone-candidate");
   app.add_option("--cudasim", options.cudasim, "Folder of cudasim's libcudart.so.13");
+  app.add_option_function<std::string>("--allow-execution", hone::process::allow_execution,
+                                       "unsandboxed: run the candidate even where no sandbox holds")
+      ->check(CLI::IsMember({"unsandboxed"}));
   app.add_option("--timeout", options.timeout, "Seconds that one call may take")
       ->check(CLI::PositiveNumber);
   for (int i = 1; i < argc; ++i) {

@@ -1,6 +1,7 @@
 #include "oracle/session.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -11,6 +12,16 @@ namespace hone::oracle {
 namespace {
 
 constexpr double life_seconds = 1800;
+/// Half of this machine's memory. A GPU's driver maps as it likes, and so does a sanitizer.
+std::uint64_t memory_limit(Device device) {
+#ifdef __SANITIZE_ADDRESS__
+  return 0;
+#endif
+  if (device == Device::gpu) return 0;
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 constexpr std::uint64_t small_message = 16 << 20;  ///< beside the buffers
 
 /// The usual slip, told from the missing symbol: the entry was compiled as a C++ function.
@@ -40,10 +51,13 @@ Finding Session::start() {
     command.environment["CUDASIM_WATCHDOG_SECONDS"] = fmt::format("{:g}", options_.call_seconds);
   }
   command.limits.wall_seconds = life_seconds;
+  command.limits.data_bytes = memory_limit(options_.device);
   process::Sandbox sandbox;
   sandbox.readable = {options_.installation.runner, options_.installation.runtime_dir,
                       options_.library};
   sandbox.gpu_devices = options_.device == Device::gpu;
+  sandbox.threads_only = true;
+  sandbox.tmp_bytes = 0;
   command.sandbox = sandbox;
   child_ = process::Child::start(command);
   if (!child_->error().empty()) {

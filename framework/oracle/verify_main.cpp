@@ -12,6 +12,7 @@
 #include "oracle/operation.hpp"
 #include "oracle/session.hpp"
 #include "oracle/verifier.hpp"
+#include "process/sandbox.hpp"
 
 namespace {
 
@@ -126,6 +127,9 @@ int main(int argc, char** argv) {
   app.add_option("--device", options.device, "auto, gpu or sim")->envname("HONE_DEVICE");
   app.add_option("--runner", options.runner, "Path of hone-candidate");
   app.add_option("--cudasim", options.cudasim, "Folder of cudasim's libcudart.so.13");
+  app.add_option_function<std::string>("--allow-execution", hone::process::allow_execution,
+                                       "unsandboxed: run the candidate even where no sandbox holds")
+      ->check(CLI::IsMember({"unsandboxed"}));
   app.add_option("--timeout", options.timeout, "Seconds that one call may take")
       ->check(CLI::PositiveNumber);
   app.add_flag("--expect-incorrect", options.expect_incorrect,

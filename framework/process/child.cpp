@@ -13,6 +13,7 @@ namespace hone::process {
 namespace {
 
 constexpr size_t kTail = 65536;
+constexpr uint64_t kFlood = uint64_t{64} << 20;  ///< bytes of stderr; then the child is killed
 
 }  // namespace
 
@@ -21,6 +22,7 @@ struct Child::State {
   Result result;
   Deadline end_of_life;
   Clock::time_point started = Clock::now();
+  uint64_t written = 0;  ///< to stderr
   bool finished = false;
 
   bool alive() const { return child.error.empty(); }
@@ -33,11 +35,13 @@ struct Child::State {
       if (n < 0 && errno == EAGAIN) return;
       if (n <= 0) return child.err.reset();
       result.err.append(buffer, static_cast<size_t>(n));
+      written += static_cast<uint64_t>(n);
+      if (written > kFlood) child.kill();
       if (result.err.size() > 2 * kTail) {
         result.err.erase(0, result.err.size() - kTail);
         result.output_truncated = true;
       }
-      if (static_cast<size_t>(n) < sizeof buffer) return;
+      if (static_cast<size_t>(n) < sizeof buffer || !child.control) return;
     }
   }
 

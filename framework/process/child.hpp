@@ -21,7 +21,8 @@ inline Deadline in_seconds(double seconds) {
 enum class Io { ok, eof, timeout };
 
 /// A long-lived child with binary pipes on its stdin and stdout. Stderr is collected in the
-/// background of each call, its last 64 KiB kept, so a chatty child never blocks.
+/// background of each call, its last 64 KiB kept, so a chatty child never blocks; one that writes
+/// more than 64 MiB is killed.
 /// limits.wall_seconds bounds the whole life: past it every call returns Io::timeout. The
 /// destructor kills the child and all its descendants. Not thread-safe; movable.
 class Child {

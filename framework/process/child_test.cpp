@@ -102,6 +102,20 @@ TEST(Child, ChattyStderrDoesNotBlockAndKeepsItsTail) {
   EXPECT_TRUE(result.output_truncated);
 }
 
+TEST(Child, AFloodOfStderrEndsTheChild) {
+  for (const bool waits : {false, true}) {
+    Child child = Child::start(Shell("exec cat /dev/zero >&2"));
+    std::string got;
+    if (!waits) {
+      EXPECT_EQ(child.read_exact(got, 1, in_seconds(20)), Io::eof);
+    }
+    const Result& result = child.wait(in_seconds(20));
+    EXPECT_EQ(result.signal, SIGKILL) << result.str();
+    EXPECT_FALSE(result.timed_out);
+    EXPECT_LE(result.err.size(), 65536U);
+  }
+}
+
 TEST(Child, WaitDropsUnreadOutput) {
   Child child = Child::start(Shell("head -c 1000000 /dev/zero"));
   EXPECT_TRUE(child.wait(in_seconds(10)).ok());

@@ -25,7 +25,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSandboxStatusFd = 3;  // in the child
+constexpr int kStartFd = 3;  // in the child: where hone-confine says that the program starts
+
+/// Recorded where a model's code ran in no sandbox because the user allowed it.
+constexpr const char* kUnsandboxed = "weak (unsandboxed, as allowed)";
 
 /// What travels over the status pipe.
 struct Report {
@@ -38,7 +41,8 @@ struct Plan {
   std::vector<char*> argv, environment;
   std::string program, directory;
   std::vector<std::pair<int, rlimit>> limits;
-  int in, out, err, sandbox_status, control, status;
+  int in, out, err, start, control, status;
+  bool sandboxed;
 };
 
 struct Pipe {
@@ -78,13 +82,12 @@ void write_report(int fd, Report report) {
   int in = ::fcntl(plan.in, F_DUPFD_CLOEXEC, 10), out = ::fcntl(plan.out, F_DUPFD_CLOEXEC, 10),
       err = ::fcntl(plan.err, F_DUPFD_CLOEXEC, 10),
       status = ::fcntl(plan.status, F_DUPFD_CLOEXEC, 10);
-  int sandbox_status =
-      plan.sandbox_status < 0 ? -1 : ::fcntl(plan.sandbox_status, F_DUPFD_CLOEXEC, 10);
+  int start = plan.start < 0 ? -1 : ::fcntl(plan.start, F_DUPFD_CLOEXEC, 10);
   ::dup2(in, 0);
   ::dup2(out, 1);
   ::dup2(err, 2);
-  if (sandbox_status >= 0) ::dup2(sandbox_status, kSandboxStatusFd);
-  close_fds_but({0, 1, 2, sandbox_status >= 0 ? kSandboxStatusFd : -1, status, -1});
+  if (start >= 0) ::dup2(start, kStartFd);
+  close_fds_but({0, 1, 2, start >= 0 ? kStartFd : -1, status, -1});
 
   ::setpgid(0, 0);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -98,6 +101,11 @@ void write_report(int fd, Report report) {
   };
   for (const auto& [resource, limit] : plan.limits)
     if (::setrlimit(static_cast<__rlimit_resource_t>(resource), &limit) != 0) fail();
+  if (plan.sandboxed) {  // where memory runs out, it is this one that ends
+    const int score = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0) (void)!::write(score, "1000", 4);
+    if (score >= 0) ::close(score);
+  }
   if (!plan.directory.empty() && ::chdir(plan.directory.c_str()) != 0) fail();
   ::execve(plan.program.c_str(), plan.argv.data(), plan.environment.data());
   fail();
@@ -210,6 +218,7 @@ std::vector<std::pair<int, rlimit>> resource_limits(const Limits& limits) {
   };
   add(RLIMIT_CPU, limits.cpu_seconds);
   add(RLIMIT_AS, limits.address_space_bytes);
+  add(RLIMIT_DATA, limits.data_bytes);
   add(RLIMIT_FSIZE, limits.file_size_bytes);
   if (limits.processes > 0) add(RLIMIT_NPROC, processes_of_user() + limits.processes);
   return list;
@@ -225,6 +234,19 @@ void show_program(Command& command) {
 
 }  // namespace
 
+PrivateFolder PrivateFolder::make() {
+  PrivateFolder folder;
+  std::error_code ec;
+  std::string pattern = (fs::temp_directory_path(ec) / "hone_tmp_XXXXXX").string();
+  if (!ec && ::mkdtemp(pattern.data()) != nullptr) folder.path_ = pattern;
+  return folder;
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ec;
+  if (!path_.empty()) fs::remove_all(path_, ec);
+}
+
 void Fd::reset(int fd) {
   if (fd_ >= 0) ::close(fd_);
   fd_ = fd;
@@ -239,11 +261,26 @@ Launched launch(const Command& given) {
   Command command = given;
   std::map<std::string, std::string> environment = command.environment;
   std::vector<std::string> argv = command.argv;
-  const bool jailed = command.sandbox && sandbox_tier() == "bubblewrap";
+  if (command.sandbox && !execution_allowed()) {
+    launched.error = execution_refused();
+    return launched;
+  }
+  const bool jailed = command.sandbox && probe_sandbox().tier >= Tier::medium;
+  const bool with_bwrap = jailed && !probe_sandbox().bwrap.empty();
   if (command.sandbox) {
-    launched.tier = sandbox_tier();
+    launched.tier = jailed ? sandbox_tier() : kUnsandboxed;
+    std::string tmp = "/tmp";
+    if (!with_bwrap && command.sandbox->tmp_bytes > 0) {
+      launched.tmp = PrivateFolder::make();
+      tmp = launched.tmp.path();
+      if (tmp.empty()) {
+        launched.error = std::string("cannot make a temporary folder: ") + std::strerror(errno);
+        return launched;
+      }
+    }
     command.environment.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
-    command.environment.emplace("HOME", "/tmp");
+    command.environment.emplace("HOME", tmp);
+    command.environment.emplace("TMPDIR", tmp);
     environment = command.environment;
   } else if (command.inherit_environment) {
     for (char** e = environ; *e != nullptr; ++e) {
@@ -254,19 +291,26 @@ Launched launch(const Command& given) {
   }
 
   Plan plan{};
+  plan.directory = command.directory.string();
+  plan.sandboxed = command.sandbox.has_value();
   if (jailed) {
     show_program(command);
-    argv = bwrap_argv(probe_sandbox(), command, kSandboxStatusFd);
+    argv = sandbox_argv(probe_sandbox(), command, kStartFd, launched.tmp.path());
     argv.insert(argv.end(), command.argv.begin(), command.argv.end());
-    environment.clear();  // bwrap's own; the child's is in its arguments
     plan.program = argv[0];
+    launched.by_bwrap = with_bwrap;
+    if (with_bwrap) {  // the child's environment and folder are in its arguments
+      environment.clear();
+      plan.directory.clear();
+    } else if (plan.directory.empty()) {
+      plan.directory = "/";
+    }
   } else {
     const char* path = std::getenv("PATH");
     const auto own = environment.find("PATH");
     plan.program = lookup(argv[0], own != environment.end() ? own->second
                                    : path != nullptr        ? path
                                                             : "/usr/local/bin:/usr/bin:/bin");
-    plan.directory = command.directory.string();
   }
   if (plan.program.empty()) {
     launched.error = "cannot start " + argv[0] + ": not found in PATH";
@@ -280,9 +324,9 @@ Launched launch(const Command& given) {
   plan.environment.push_back(nullptr);
   plan.limits = resource_limits(command.limits);
 
-  Pipe in, out, err, control, status, sandbox_status;
+  Pipe in, out, err, control, status, start;
   if (!in.open() || !out.open() || !err.open() || !control.open() || !status.open() ||
-      (jailed && !sandbox_status.open())) {
+      (jailed && !start.open())) {
     launched.error = std::string("cannot make pipes: ") + std::strerror(errno);
     return launched;
   }
@@ -291,7 +335,7 @@ Launched launch(const Command& given) {
   plan.err = err.write.get();
   plan.control = control.read.get();
   plan.status = status.write.get();
-  plan.sandbox_status = jailed ? sandbox_status.write.get() : -1;
+  plan.start = jailed ? start.write.get() : -1;
 
   sigset_t all, before;
   sigfillset(&all);
@@ -309,8 +353,8 @@ Launched launch(const Command& given) {
   launched.err = std::move(err.read);
   launched.control = std::move(control.write);
   launched.status = std::move(status.read);
-  launched.sandbox_status = std::move(sandbox_status.read);
-  for (const Fd* fd : {&launched.in, &launched.out, &launched.err, &launched.sandbox_status})
+  launched.start = std::move(start.read);
+  for (const Fd* fd : {&launched.in, &launched.out, &launched.err, &launched.start})
     if (*fd) ::fcntl(fd->get(), F_SETFL, ::fcntl(fd->get(), F_GETFL) | O_NONBLOCK);
   return launched;
 }
@@ -334,20 +378,19 @@ void Launched::finish(Result& result, const std::string& err_text) {
   }
   result.signal = report.kind == Report::signalled ? report.value : 0;
   result.exit_code = report.kind == Report::exited ? report.value : -1;
-  if (tier != "bubblewrap") return;
-  // bwrap turns a signal into 128 + signal, and says "exit-code" only when the program had started.
+  if (!start) return;
+  // "+" says that the program was about to start; more, or anything else, why it did not.
   char text[4096];
-  const ssize_t length = ::read(sandbox_status.get(), text, sizeof text);
-  const bool started =
-      length > 0 && std::string_view(text, static_cast<size_t>(length)).find("\"exit-code\"") !=
-                        std::string_view::npos;
-  if (started && result.exit_code > 128 && result.exit_code < 128 + 32) {
-    result.signal = result.exit_code - 128;
+  const ssize_t length = ::read(start.get(), text, sizeof text);
+  std::string_view said(text, length > 0 ? static_cast<size_t>(length) : 0);
+  const bool started = said.substr(0, 1) == "+";
+  if (started) said.remove_prefix(1);
+  if (!said.empty() || (!started && !killed)) {
+    const std::string why = said.empty() ? first_line(err_text) : first_line(said);
+    result.error = "cannot start the program in its sandbox: " + (why.empty() ? result.str() : why);
+  } else if (by_bwrap && result.exit_code > 128 && result.exit_code < 128 + 32) {
+    result.signal = result.exit_code - 128;  // as bwrap says it
     result.exit_code = -1;
-  } else if (!started && !killed && result.signal == 0) {
-    const std::string why = first_line(err_text);
-    result.error =
-        "cannot start the program in its sandbox: " + (why.empty() ? "bwrap failed" : why);
   }
 }
 

@@ -28,6 +28,23 @@ class Fd {
   int fd_ = -1;
 };
 
+/// A new temporary folder that goes with its owner.
+class PrivateFolder {
+ public:
+  PrivateFolder() = default;
+  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  PrivateFolder& operator=(PrivateFolder&& other) noexcept {
+    std::swap(path_, other.path_);
+    return *this;
+  }
+  ~PrivateFolder();
+  static PrivateFolder make();  ///< empty path and errno when it cannot be made
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 /// A started child, from our side. Between us and it stands a supervisor: a fork of ours that is
 /// the subreaper of all the child's descendants, kills them when the child ends, when told to, or
 /// when we die, and reports how the child ended.
@@ -35,10 +52,12 @@ struct Launched {
   std::string error;  ///< why nothing was started; everything below is then empty
   std::string tier;
   pid_t supervisor = -1;
-  Fd in, out, err;  ///< non-blocking
-  Fd control;       ///< closing it kills the child and its descendants
-  Fd status;        ///< readable when all of them are gone
-  Fd sandbox_status;
+  Fd in, out, err;        ///< non-blocking
+  Fd control;             ///< closing it kills the child and its descendants
+  Fd status;              ///< readable when all of them are gone
+  Fd start;               ///< of a sandbox: "+" when the program started, else why not
+  bool by_bwrap = false;  ///< which turns a signal into exit code 128 + signal
+  PrivateFolder tmp;
 
   /// Kills the child and its descendants.
   void kill() { control.reset(); }

@@ -13,6 +13,7 @@ struct Limits {
   double wall_seconds = 60;          ///< then the child and all its descendants are killed
   uint64_t cpu_seconds = 0;          ///< per process
   uint64_t address_space_bytes = 0;  ///< per process; leave 0 for a process that uses a GPU
+  uint64_t data_bytes = 0;           ///< private memory that can be written, per process
   uint64_t file_size_bytes = 0;      ///< of each file written
   uint64_t processes = 0;            ///< at one time; the kernel does not hold root to it
   uint64_t output_bytes = 1 << 20;   ///< kept of stdout and of stderr, each; the rest is dropped
@@ -20,13 +21,15 @@ struct Limits {
 
 /// What a sandboxed child sees: the system's programs and libraries read-only, a private /tmp, /dev
 /// with the harmless nodes, and what is named here. Everything else, the network and other
-/// processes are absent under the tier "bubblewrap"; the tier "rlimits" hides nothing.
+/// processes are out of its reach. Where no such sandbox can be had (tier "weak") the command is
+/// refused, unless HONE_ALLOW_EXECUTION=unsandboxed is set.
 struct Sandbox {
   std::vector<std::filesystem::path> readable;  ///< files or folders, at the same place, read-only
   std::vector<std::filesystem::path> writable;  ///< existing folders or files, at the same place
   bool gpu_devices = false;                     ///< /dev/nvidia*
   bool network = false;
-  uint64_t tmp_bytes = uint64_t{1} << 30;  ///< size of the private /tmp
+  bool threads_only = false;  ///< no further process or program; argv[0] must then be a path
+  uint64_t tmp_bytes = uint64_t{1} << 30;  ///< size of the private /tmp; 0: there is none
 };
 
 /// One program to start.
@@ -48,7 +51,7 @@ struct Result {
   bool output_truncated = false;  ///< more was written than output_bytes
   std::string out, err;           ///< raw bytes: pass through sanitise() before showing them
   double seconds = 0;
-  std::string tier;   ///< sandbox that held: "bubblewrap", "rlimits"; "" when none was asked for
+  std::string tier;  ///< tier that held: "strong", "medium", "weak (…)"; "" when none was asked for
   std::string error;  ///< why it could not be started; empty when it was
   bool ok() const { return error.empty() && signal == 0 && !timed_out && exit_code == 0; }
   /// "exited with code 3", "killed by SIGSEGV (segmentation fault)", "timed out after 2 s" …

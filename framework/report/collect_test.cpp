@@ -42,7 +42,7 @@ TEST_F(CollectTest, ReadsAKernelTrialWithRegistersAndTimes) {
   EXPECT_EQ(t.kernels[0].registers, 32);
   EXPECT_EQ(t.time_kind, "model bound");
   EXPECT_NEAR(t.time_ns.value(), 2500, 1e-9);
-  EXPECT_EQ(t.sandbox, "bubblewrap");
+  EXPECT_EQ(t.sandbox, "strong");
   EXPECT_EQ(t.device, "cudasim (model of H100 SXM5)");
 }
 

@@ -36,7 +36,7 @@ TEST_F(ReportTest, WritesItsFilesAndReturnsTheVerdict) {
   EXPECT_THAT(out.str(), HasSubstr("Reports: "));
   const auto json = storage::read_json(options.reports_dir / "results.json");
   EXPECT_EQ(json["environment"]["device"], "cudasim (model of H100 SXM5)");
-  EXPECT_EQ(json["environment"]["sandbox"], "bubblewrap");
+  EXPECT_EQ(json["environment"]["sandbox"], "strong");
   EXPECT_EQ(json["exit_code"], 0);
   const auto bench = storage::read_json(options.reports_dir / "benchmarks.json");
   EXPECT_EQ(bench["benchmarks"][0]["name"], "demo/local/k/with_skill/0/gelu/n=1024/manual_time");

@@ -104,7 +104,7 @@ void RunFolder::build(const std::string& id, Arm arm, int run, const std::string
                            : Json::array()},
          {"evidence", built ? "" : evidence},
          {"seconds", 2},
-         {"sandbox", "bubblewrap"}});
+         {"sandbox", "strong"}});
   if (!built) return;
   write(trial(id, arm, run) / "verify.json", {{"schema", "hone.verify/1"},
                                               {"outcome", outcome},
@@ -170,7 +170,7 @@ Results showcase(RunFolder& f) {
   e.git_dirty = true;
   e.host = "builder";
   e.device = "cudasim (model of H100 SXM5)";
-  e.sandbox = "bubblewrap";
+  e.sandbox = "strong";
   e.toolkit = "CUDA 13.0";
   e.cpus = 2;
   e.cpu_mhz = 2000;
