@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "process/terminal.hpp"
@@ -12,14 +13,16 @@ namespace hone::oracle {
 namespace {
 
 constexpr double life_seconds = 1800;
-/// Half of this machine's memory. A GPU's driver maps as it likes, and so does a sanitizer.
+/// Half of this machine's memory, and 16 GiB at most, which bounds the number of threads as well. A
+/// GPU's driver maps as it likes, and so does a sanitizer.
 std::uint64_t memory_limit(Device device) {
 #ifdef __SANITIZE_ADDRESS__
   return 0;
 #endif
   if (device == Device::gpu) return 0;
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const auto memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(memory / 2, std::uint64_t{16} << 30);
 }
 
 constexpr std::uint64_t small_message = 16 << 20;  ///< beside the buffers

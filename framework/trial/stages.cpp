@@ -76,12 +76,14 @@ bool answered(const Json& response) {
   return outcome_of(response) == "answered" || truncated(response);
 }
 
-/// Environment of the suite programs: where the candidate process and its runtime are.
+/// Environment of the suite programs: where the candidate process and its runtime are, and no key.
 process::Command suite_command(const Plan& plan, const std::string& program,
                                const StageOptions& options) {
   process::Command command;
   command.argv = {program};
   command.inherit_environment = true;
+  for (const auto& model : plan.manifest->models)
+    if (!model.api_key_env.empty()) command.environment[model.api_key_env] = "";
   command.environment["HONE_CANDIDATE"] = plan.manifest->candidate.string();
   command.environment["HONE_CUDASIM_DIR"] = plan.manifest->cudasim_dir.string();
   if (!options.device.empty()) command.environment["HONE_DEVICE"] = options.device;
