@@ -126,7 +126,7 @@ evaluate_skills() {
   if [[ $build == "$source_dir/build" && $HONE_JOBS == 2 ]]; then
     cmake --workflow --preset skills || status=1
   else
-    step "Build" cmake --build "$build" -j "$HONE_JOBS"
+    step "Build" cmake --build "$build" -j "$HONE_JOBS" --target hone_evaluations
     ctest --test-dir "$build" -L '^skills$' -j "$HONE_JOBS" --no-tests=error \
       --output-on-failure || status=1
   fi

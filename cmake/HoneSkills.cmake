@@ -54,7 +54,8 @@ endfunction()
 # hone_add_evaluation(<name> SKILL <skill> MODELS <model>… [SUITES <suite>…] [CASES <glob>…]
 #                     [RUNS <n>] [GATE <expression>…])
 # Asks each model each case RUNS times with and without the skill; makes the tests
-# skills.<name>.<model>.<case>.<arm>.<stage> and skills.<name>.<model>.gate.<n>.
+# skills.<name>.<model>.<case>.<arm>.<stage> and skills.<name>.<model>.gate.<n>. The target
+# hone_evaluations builds what these tests run, and nothing else.
 # CASES are files of this evaluation, SUITES bring their own.
 function(hone_add_evaluation name)
   cmake_parse_arguments(ARG "" "SKILL;RUNS" "MODELS;SUITES;CASES;GATE" ${ARGN})
@@ -73,6 +74,7 @@ function(hone_add_evaluation name)
   endforeach()
   foreach(suite IN LISTS ARG_SUITES)
     set_property(GLOBAL APPEND PROPERTY HONE_CHECKS "${what}|suites|${suite}")
+    set_property(GLOBAL APPEND PROPERTY HONE_EVALUATION_PROGRAMS ${suite}_verify ${suite}_bench)
   endforeach()
   _hone_json(json STRING name name STRING skill ARG_SKILL LIST suites ARG_SUITES
              LIST cases ARG_CASES LIST models ARG_MODELS NUMBER runs ARG_RUNS
