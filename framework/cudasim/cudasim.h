@@ -9,6 +9,8 @@
  *                                 counters on stderr, with colours on a terminal
  *   CUDASIM_ERROR_EXITCODE=<n>    exits with n when a kernel faulted
  *   CUDASIM_MEMORY_LIMIT=<bytes>  device memory; beyond it cudaErrorMemoryAllocation
+ *   CUDASIM_STREAMS=deferred      work of a stream is done when the host waits for it, as late as
+ *                                 CUDA allows, and not when it is submitted: shows missing waits
  *   CUDASIM_THREADS=<n>           host threads that run blocks
  *   CUDASIM_WATCHDOG_SECONDS=<s>  a kernel that runs longer ends with cudaErrorLaunchTimeout
  */
@@ -34,6 +36,9 @@ void cudasimCountersReset(void);
  * {"kind","error":"cudaErrorIllegalAddress","message","kernel","block":[x,y,z],"thread":[x,y,z],
  *  "address":"0x…","allocation","instruction","ptx_line","file","line"} */
 const char* cudasimLastFault(void);
+
+/* Threads of this process that are the simulator's own. */
+unsigned cudasimHostThreads(void);
 
 #ifdef __cplusplus
 }

@@ -151,6 +151,7 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t size, unsigned flags) {
 
 cudaError_t cudaFree(void* pointer) {
   return call([&](Runtime& runtime) {
+    runtime.streams.finish(runtime);
     return cudasim::release(runtime, pointer, "cudaFree",
                             {RegionKind::device, RegionKind::managed});
   });
@@ -158,6 +159,7 @@ cudaError_t cudaFree(void* pointer) {
 
 cudaError_t cudaFreeHost(void* pointer) {
   return call([&](Runtime& runtime) {
+    runtime.streams.finish(runtime);
     return cudasim::release(runtime, pointer, "cudaFreeHost", {RegionKind::pinned_host});
   });
 }
@@ -173,6 +175,7 @@ cudaError_t cudaHostRegister(void* pointer, std::size_t size, unsigned) {
 
 cudaError_t cudaHostUnregister(void* pointer) {
   return call([&](Runtime& runtime) {
+    runtime.streams.finish(runtime);
     return runtime.memory.remove_host_range(pointer) == FreeStatus::freed
                ? cudaSuccess
                : cudaErrorHostMemoryNotRegistered;
@@ -282,6 +285,7 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
       return runtime.streams.submit(runtime, stream, std::move(work));
     }
     if (pointer == nullptr) return cudaErrorInvalidValue;
+    runtime.streams.finish(runtime, *on);
     return cudasim::release(runtime, pointer, "cudaFreeAsync", {RegionKind::device});
   });
 }

@@ -182,6 +182,7 @@ cudaError_t publish(Runtime& runtime, const Image& image, const ObjectFacts& fac
 
 cudaError_t drop(Runtime& runtime, std::uint64_t handle) {
   if (objects().erase(handle) == 0) return cudaErrorInvalidValue;
+  runtime.streams.finish(runtime);
   runtime.memory.free(handle);
   return cudaSuccess;
 }
@@ -225,6 +226,7 @@ cudaError_t cudaFreeArray(cudaArray_t array) {
     if (array == nullptr) return cudaSuccess;
     const auto at = cudasim::arrays().find(array);
     if (at == cudasim::arrays().end()) return cudaErrorInvalidValue;
+    runtime.streams.finish(runtime);
     runtime.memory.free(at->second->base);
     cudasim::arrays().erase(at);
     return cudaSuccess;
@@ -295,6 +297,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap) {
     if (mipmap == nullptr) return cudaSuccess;
     const auto at = cudasim::mipmaps().find(mipmap);
     if (at == cudasim::mipmaps().end()) return cudaErrorInvalidValue;
+    runtime.streams.finish(runtime);
     runtime.memory.free(at->second->base);
     cudasim::mipmaps().erase(at);
     return cudaSuccess;

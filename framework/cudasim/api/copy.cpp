@@ -91,8 +91,8 @@ cudaError_t copy_in(cudaStream_t stream, bool wait, Plan&& plan) {
       return runtime.streams.find(stream) == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess;
     }
     const cudaError_t error = runtime.streams.submit(runtime, stream, std::move(work));
-    if (wait && error == cudaSuccess) runtime.streams.host_waits(*runtime.streams.find(stream));
-    return error;
+    if (!wait || error != cudaSuccess) return error;
+    return runtime.streams.host_waits(runtime, *runtime.streams.find(stream));
   });
 }
 
@@ -188,8 +188,8 @@ cudaError_t fill_in(cudaStream_t stream, bool wait, Plan&& plan) {
       return runtime.streams.find(stream) == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess;
     }
     const cudaError_t error = runtime.streams.submit(runtime, stream, std::move(work));
-    if (wait && error == cudaSuccess) runtime.streams.host_waits(*runtime.streams.find(stream));
-    return error;
+    if (!wait || error != cudaSuccess) return error;
+    return runtime.streams.host_waits(runtime, *runtime.streams.find(stream));
   });
 }
 

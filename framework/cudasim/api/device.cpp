@@ -315,13 +315,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr name, int device) 
 cudaError_t cudaDeviceSynchronize() {
   return call([](Runtime& runtime) {
     if (runtime.streams.any_capture()) return cudaErrorStreamCaptureUnsupported;
-    runtime.streams.host_waits_for_all();
-    return cudaSuccess;
+    return runtime.streams.host_waits_for_all(runtime);
   });
 }
 
 cudaError_t cudaDeviceReset() {
   return query([](Runtime& runtime) {
+    runtime.streams.finish(runtime);
     runtime.memory.reset();
     runtime.clear_sticky();
     cudasim::last_error = cudaSuccess;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "cudasim/cudasim.h"
+#include "cudasim/exec/worker_pool.hpp"
 
 namespace cudasim {
 
@@ -77,6 +78,8 @@ void cudasimCountersReset() {
   const std::lock_guard lock(runtime.mutex);
   runtime.record.reset();
 }
+
+unsigned cudasimHostThreads() { return cudasim::WorkerPool::get().threads(); }
 
 const char* cudasimLastFault() {
   auto& runtime = cudasim::Runtime::get();

@@ -1,6 +1,10 @@
 #include "cudasim/api/stream.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
 
 #include "cudasim/api/runtime.hpp"
 
@@ -10,6 +14,13 @@ Streams::Streams()
     : legacy_(std::make_unique<CUstream_st>()), per_thread_(std::make_unique<CUstream_st>()) {
   legacy_->id = 1;
   per_thread_->id = 2;
+  if (const char* mode = std::getenv("CUDASIM_STREAMS")) {
+    deferred_ = std::string_view(mode) == "deferred";
+    if (!deferred_ && std::string_view(mode) != "eager") {
+      std::fprintf(stderr, "cudasim: CUDASIM_STREAMS=%s is neither eager nor deferred; ignored\n",
+                   mode);
+    }
+  }
 }
 
 CUstream_st* Streams::find(cudaStream_t handle) {
@@ -29,7 +40,25 @@ CUstream_st* Streams::create(unsigned flags, int priority) {
   return handle;
 }
 
-bool Streams::destroy(cudaStream_t handle) { return streams_.erase(handle) != 0; }
+cudaError_t Streams::destroy(Runtime& runtime, cudaStream_t handle) {
+  const auto at = streams_.find(handle);
+  if (at == streams_.end()) return cudaErrorInvalidResourceHandle;
+  // What is queued is still done; nothing may wait for it later.
+  const cudaError_t error = drain(runtime, *at->second);
+  const auto forget = [&](CUstream_st& stream) {
+    for (QueuedWork& queued : stream.queue) {
+      if (queued.after == at->second.get()) queued.after = nullptr;
+    }
+  };
+  forget(*legacy_);
+  forget(*per_thread_);
+  for (auto& [other, stream] : streams_) forget(*stream);
+  for (auto& [event_handle, event] : events_) {
+    if (event->stream == at->second.get()) event->stream = nullptr;
+  }
+  streams_.erase(at);
+  return error;
+}
 
 CUevent_st* Streams::create_event(unsigned flags) {
   auto event = std::make_unique<CUevent_st>();
@@ -61,13 +90,105 @@ void Streams::advance(CUstream_st& stream, double seconds, Engine engine) {
   if (engine != Engine::none) busy = stream.clock;
 }
 
-void Streams::host_waits(const CUstream_st& stream) {
+cudaError_t Streams::host_waits(Runtime& runtime, CUstream_st& stream) {
+  cudaError_t error = drain(runtime, stream);
+  // The legacy stream is waited for with all streams that it would wait for.
+  if (&stream == legacy_.get()) {
+    const cudaError_t other = settle(runtime, stream, kAll);
+    if (error == cudaSuccess) error = other;
+  }
   host_clock_ = std::max(host_clock_, now(stream));
+  return error;
 }
 
-void Streams::host_waits_for_all() {
-  host_clock_ = std::max({host_clock_, legacy_->clock, per_thread_->clock});
-  for (const auto& [handle, stream] : streams_) host_clock_ = std::max(host_clock_, stream->clock);
+cudaError_t Streams::host_waits_for_all(Runtime& runtime) {
+  cudaError_t first = cudaSuccess;
+  const auto wait = [&](CUstream_st& stream) {
+    const cudaError_t error = drain(runtime, stream);
+    if (first == cudaSuccess) first = error;
+    host_clock_ = std::max(host_clock_, stream.clock);
+  };
+  wait(*legacy_);
+  wait(*per_thread_);
+  for (const auto& [handle, stream] : streams_) wait(*stream);
+  return first;
+}
+
+cudaError_t Streams::host_waits(Runtime& runtime, CUevent_st& event) {
+  cudaError_t error = cudaSuccess;
+  if (event.stream != nullptr) error = drain(runtime, *event.stream, event.number);
+  host_clock_ = std::max(host_clock_, event.time);
+  return error;
+}
+
+void Streams::finish(Runtime& runtime) {
+  drain(runtime, *legacy_);
+  drain(runtime, *per_thread_);
+  for (const auto& [handle, stream] : streams_) drain(runtime, *stream);
+}
+
+bool Streams::pending(const CUevent_st& event) const {
+  return event.stream != nullptr && !event.stream->queue.empty() &&
+         event.stream->queue.front().number <= event.number;
+}
+
+cudaError_t Streams::settle(Runtime& runtime, CUstream_st& stream, std::uint64_t number) {
+  if (&stream != legacy_.get()) {
+    return stream.blocking() ? drain(runtime, *legacy_, number) : cudaSuccess;
+  }
+  cudaError_t first = drain(runtime, *per_thread_, number);
+  for (const auto& [handle, other] : streams_) {
+    if (!other->blocking()) continue;
+    const cudaError_t error = drain(runtime, *other, number);
+    if (first == cudaSuccess) first = error;
+  }
+  return first;
+}
+
+cudaError_t Streams::drain(Runtime& runtime, CUstream_st& stream, std::uint64_t number) {
+  cudaError_t first = cudaSuccess;
+  while (!stream.queue.empty() && stream.queue.front().number <= number) {
+    // Off the queue first: what it depends on may depend on earlier work of this stream.
+    const QueuedWork queued = std::move(stream.queue.front());
+    stream.queue.pop_front();
+    cudaError_t error = settle(runtime, stream, queued.number);
+    if (queued.after != nullptr) {
+      const cudaError_t other = drain(runtime, *queued.after, queued.after_number);
+      if (error == cudaSuccess) error = other;
+    }
+    if (runtime.sticky() == cudaSuccess) {
+      const double waited = std::exchange(host_clock_, queued.host_clock);
+      const cudaError_t own = run(runtime, stream, *queued.work);
+      host_clock_ = waited;
+      if (error == cudaSuccess) error = own;
+    }
+    if (first == cudaSuccess) first = error;
+  }
+  return first != cudaSuccess ? first : runtime.sticky();
+}
+
+void Streams::enqueue(CUstream_st& stream, std::unique_ptr<Work> work) {
+  QueuedWork queued;
+  queued.number = ++submitted_;
+  queued.host_clock = host_clock_;
+  if (const auto* mark = dynamic_cast<const EventWork*>(work.get())) {
+    if (mark->wait) {
+      queued.after = mark->event->stream;
+      queued.after_number = mark->event->number;
+    } else {
+      mark->event->stream = &stream;
+      mark->event->number = queued.number;
+    }
+  }
+  queued.work = std::move(work);
+  stream.queue.push_back(std::move(queued));
+}
+
+cudaError_t Streams::run(Runtime& runtime, CUstream_st& stream, Work& work) {
+  double seconds = 0;
+  const cudaError_t error = work.run(runtime, stream, seconds);
+  advance(stream, seconds, work.engine());
+  return error;
 }
 
 bool Streams::any_capture() const {
@@ -101,10 +222,14 @@ cudaError_t Streams::submit(Runtime& runtime, cudaStream_t handle, std::unique_p
       }
     }
   }
-  double seconds = 0;
-  const cudaError_t error = work->run(runtime, *stream, seconds);
-  advance(*stream, seconds, work->engine());
-  return error;
+  if (!deferred_) return run(runtime, *stream, *work);
+  if (work->may_wait(runtime)) {
+    enqueue(*stream, std::move(work));
+    return cudaSuccess;
+  }
+  cudaError_t error = drain(runtime, *stream);
+  if (error == cudaSuccess) error = settle(runtime, *stream, kAll);
+  return error == cudaSuccess ? run(runtime, *stream, *work) : error;
 }
 
 }  // namespace cudasim

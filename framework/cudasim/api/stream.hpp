@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,7 +12,22 @@
 
 #include "cudasim/api/work.hpp"
 
-/// A stream; execution is eager, so a stream is a model clock and, perhaps, a capture.
+struct CUstream_st;
+
+namespace cudasim {
+
+/// Work that waits in a stream (CUDASIM_STREAMS=deferred).
+struct QueuedWork {
+  std::uint64_t number = 0;  ///< order of submission over all streams
+  std::unique_ptr<Work> work;
+  CUstream_st* after = nullptr;  ///< must have done its work up to number after_number
+  std::uint64_t after_number = 0;
+  double host_clock = 0;  ///< when it was submitted
+};
+
+}  // namespace cudasim
+
+/// A stream: a model clock, perhaps a capture, and what is not done yet.
 struct CUstream_st {
   std::uint64_t id = 0;
   unsigned flags = 0;
@@ -18,13 +35,16 @@ struct CUstream_st {
   double clock = 0;  ///< model time at which its work ends, seconds
   std::shared_ptr<cudasim::Capture> capture;
   std::vector<CUgraphNode_st*> frontier;  ///< what the next captured node depends on
+  std::deque<cudasim::QueuedWork> queue;
   bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
 };
 
 struct CUevent_st {
   unsigned flags = 0;
   bool recorded = false;
-  double time = 0;                            ///< model time, seconds
+  double time = 0;                ///< model time, seconds
+  CUstream_st* stream = nullptr;  ///< its latest record is work `number` of this stream
+  std::uint64_t number = 0;
   std::shared_ptr<cudasim::Capture> capture;  ///< recorded in a stream that was capturing
   std::vector<CUgraphNode_st*> frontier;
 };
@@ -33,7 +53,9 @@ namespace cudasim {
 
 class Runtime;
 
-/// All streams and events, and the model's clocks.
+/// All streams and events, and the model's clocks. Work is done when it is submitted, or, with
+/// CUDASIM_STREAMS=deferred, as late as CUDA allows: when the host waits for it. Then a program
+/// that doesn't wait for all it must sees old data, as it may on a GPU.
 class Streams {
  public:
   Streams();
@@ -41,7 +63,7 @@ class Streams {
   /// The stream of a handle (null, legacy and per-thread handles too); null when it isn't one.
   CUstream_st* find(cudaStream_t handle);
   CUstream_st* create(unsigned flags, int priority);
-  bool destroy(cudaStream_t handle);
+  cudaError_t destroy(Runtime& runtime, cudaStream_t handle);
   CUstream_st* legacy() { return legacy_.get(); }
 
   CUevent_st* create_event(unsigned flags);
@@ -52,22 +74,38 @@ class Streams {
   double now(const CUstream_st& stream) const;
   /// Accounts for work of that length in the stream; an engine does one thing at a time.
   void advance(CUstream_st& stream, double seconds, Engine engine = Engine::none);
-  /// The host waits for the stream, or for all of them: later work starts no earlier.
-  void host_waits(const CUstream_st& stream);
-  void host_waits_for_all();
-  void host_waits_until(double time) { host_clock_ = std::max(host_clock_, time); }
+  /// The host waits for the stream, for all of them, or for an event: what is queued is done, and
+  /// later work starts no earlier. Gives the first error of deferred work.
+  cudaError_t host_waits(Runtime& runtime, CUstream_st& stream);
+  cudaError_t host_waits_for_all(Runtime& runtime);
+  cudaError_t host_waits(Runtime& runtime, CUevent_st& event);
+  /// Does queued work, before memory goes away; the host's clock stays.
+  void finish(Runtime& runtime);
+  void finish(Runtime& runtime, CUstream_st& stream) { drain(runtime, stream); }
+  /// The event's latest record is still queued.
+  bool pending(const CUevent_st& event) const;
 
-  /// Runs work now, or adds it to the graph that the stream captures.
+  /// Runs or queues work, or adds it to the graph that the stream captures.
   cudaError_t submit(Runtime& runtime, cudaStream_t handle, std::unique_ptr<Work> work);
   bool any_capture() const;
   /// The streams that take part in a capture.
   std::vector<CUstream_st*> capturing(const Capture& capture);
 
  private:
+  static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  /// Does the stream's queued work up to that number, and what it depends on.
+  cudaError_t drain(Runtime& runtime, CUstream_st& stream, std::uint64_t number = kAll);
+  /// Does what work of this number in the stream implicitly waits for in other streams.
+  cudaError_t settle(Runtime& runtime, CUstream_st& stream, std::uint64_t number);
+  void enqueue(CUstream_st& stream, std::unique_ptr<Work> work);
+  cudaError_t run(Runtime& runtime, CUstream_st& stream, Work& work);
+
   std::unique_ptr<CUstream_st> legacy_, per_thread_;
   std::map<cudaStream_t, std::unique_ptr<CUstream_st>> streams_;
   std::map<cudaEvent_t, std::unique_ptr<CUevent_st>> events_;
   std::uint64_t next_id_ = 3;
+  std::uint64_t submitted_ = 0;
+  bool deferred_ = false;
   double host_clock_ = 0;
   double engine_clock_[3] = {};
 };

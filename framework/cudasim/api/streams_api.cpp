@@ -52,9 +52,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return call([&](Runtime& runtime) {
-    return runtime.streams.destroy(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
-  });
+  return call([&](Runtime& runtime) { return runtime.streams.destroy(runtime, stream); });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
@@ -63,8 +61,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
       stream.capture->invalid = true;
       return cudaErrorStreamCaptureUnsupported;
     }
-    runtime.streams.host_waits(stream);
-    return cudaSuccess;
+    return runtime.streams.host_waits(runtime, stream);
   });
 }
 
@@ -74,8 +71,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
       stream.capture->invalid = true;
       return cudaErrorStreamCaptureUnsupported;
     }
-    runtime.streams.host_waits(stream);
-    return cudaSuccess;
+    return runtime.streams.host_waits(runtime, stream);
   });
 }
 
@@ -216,8 +212,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return call([&](Runtime& runtime) {
     if (!runtime.streams.known(event)) return cudaErrorInvalidResourceHandle;
     if (event->capture != nullptr) return cudaErrorCapturedEvent;
-    runtime.streams.host_waits_until(event->time);
-    return cudaSuccess;
+    return runtime.streams.host_waits(runtime, *event);
   });
 }
 
@@ -227,6 +222,9 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   return call([&](Runtime& runtime) {
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
     for (const cudaEvent_t event : {start, end}) {
+      if (runtime.streams.known(event) && runtime.streams.pending(*event)) {
+        return cudaErrorNotReady;
+      }
       if (!runtime.streams.known(event) || !event->recorded ||
           (event->flags & cudaEventDisableTiming) != 0) {
         return cudaErrorInvalidResourceHandle;

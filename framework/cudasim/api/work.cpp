@@ -96,6 +96,12 @@ cudaError_t CopyWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
   return cudaSuccess;
 }
 
+bool CopyWork::may_wait(const Runtime& runtime) const {
+  const void* host = link == Engine::to_host ? static_cast<const void*>(to) : from;
+  return link == Engine::none ||
+         runtime.memory.find(reinterpret_cast<std::uint64_t>(host)) != nullptr;
+}
+
 cudaError_t FillWork::run(Runtime&, CUstream_st&, double& seconds) {
   for (std::size_t z = 0; z < depth; ++z) {
     for (std::size_t y = 0; y < height; ++y) {

@@ -31,6 +31,8 @@ struct Work {
   virtual cudaError_t run(Runtime& runtime, struct CUstream_st& stream, double& seconds) = 0;
   virtual std::unique_ptr<Work> clone() const = 0;
   virtual Engine engine() const { return Engine::none; }
+  /// False when it reads or writes what the program may change before it waits.
+  virtual bool may_wait(const Runtime&) const { return true; }
 };
 
 struct KernelWork final : Work {
@@ -59,6 +61,8 @@ struct CopyWork final : Work {
   cudaError_t run(Runtime& runtime, struct CUstream_st& stream, double& seconds) override;
   std::unique_ptr<Work> clone() const override { return std::make_unique<CopyWork>(*this); }
   Engine engine() const override { return link; }
+  /// CUDA copies from and to pageable memory before it returns.
+  bool may_wait(const Runtime& runtime) const override;
 };
 
 struct FillWork final : Work {

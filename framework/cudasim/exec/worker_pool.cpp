@@ -56,6 +56,11 @@ void WorkerPool::run(unsigned n, const std::function<void(unsigned)>& work) {
   done_.wait(lock, [&] { return running_ == 0; });
 }
 
+unsigned WorkerPool::threads() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<unsigned>(threads_.size());
+}
+
 void WorkerPool::stop() {
   {
     const std::lock_guard lock(mutex_);

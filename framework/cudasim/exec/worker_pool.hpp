@@ -18,6 +18,9 @@ class WorkerPool {
   /// thread has found nothing more to do. While another launch has the pool, threads are made.
   void run(unsigned n, const std::function<void(unsigned)>& work);
 
+  /// How many threads it keeps.
+  unsigned threads();
+
   /// Ends the idle threads, when the library is unloaded.
   void stop();
 
