@@ -23,6 +23,7 @@ std::string digest_of(const Case& c) {
                              {"matches", c.expect.matches},
                              {"number", number},
                              {"kernel", c.expect.kernel},
+                             {"forbid", c.expect.forbid},
                              {"max_tokens", c.max_tokens.value_or(0)}};
   return storage::sha256(all.dump(-1, ' ', false, storage::Json::error_handler_t::replace));
 }

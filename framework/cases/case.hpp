@@ -1,7 +1,9 @@
 #pragma once
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnostic/diagnostic.hpp"
@@ -26,6 +28,7 @@ struct Expect {
   std::vector<std::string> matches;       ///< each: ECMAScript; "(?i)" in front: any letter case
   std::optional<ExpectedNumber> number;   ///< some number in the answer is within tolerance
   bool kernel = false;                    ///< built, run and judged by Case::suite
+  std::vector<std::string> forbid;        ///< what the code may not use: words of known_forbids
 };
 
 struct Case {
@@ -43,6 +46,10 @@ struct Case {
   /// "kernel" or "text".
   const char* kind() const { return expect.kernel ? "kernel" : "text"; }
 };
+
+/// What a case can forbid, as `hone::kernel::find_uses` names it.
+inline constexpr std::array<std::string_view, 4> known_forbids = {"libraries", "inline-ptx",
+                                                                  "loading", "system"};
 
 struct CaseSet {
   std::vector<Case> cases;              ///< the good ones, in file order

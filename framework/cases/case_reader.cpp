@@ -244,7 +244,7 @@ class CaseReader {
   }
 
   void read_expect(const Fields& f, Case& c) {
-    f.only({"contains", "contains_any", "not_contains", "matches", "number", "kernel"});
+    f.only({"contains", "contains_any", "not_contains", "matches", "number", "kernel", "forbid"});
     Expect& e = c.expect;
     const size_t errors = report_.errors();
     e.contains = f.strings("contains");
@@ -254,6 +254,7 @@ class CaseReader {
     check_patterns(f, e.matches);
     read_number(f, e);
     read_kernel(f, c);
+    read_forbid(f, e);
     const bool checks = !e.contains.empty() || !e.contains_any.empty() || !e.not_contains.empty() ||
                         !e.matches.empty() || e.number || e.kernel;
     if (!checks && report_.errors() == errors)
@@ -286,6 +287,18 @@ class CaseReader {
         report_.error(n.find("tolerance")->offset, "'tolerance' is negative");
     } else {
       report_.error(number->offset, "'number' must be a number or {\"value\", \"tolerance\"}");
+    }
+  }
+
+  void read_forbid(const Fields& f, Expect& e) {
+    const auto* forbid = f.find("forbid");
+    if (forbid == nullptr) return;
+    e.forbid = f.strings("forbid");
+    if (!e.kernel) report_.error(forbid->offset, "'forbid' is for kernel cases");
+    for (const auto& item : forbid->items) {
+      if (std::ranges::find(known_forbids, item.text) == known_forbids.end())
+        report_.error(item.offset, "'" + item.text + "' is nothing that can be forbidden",
+                      "known: libraries, inline-ptx, loading, system");
     }
   }
 

@@ -48,7 +48,8 @@ TEST_F(CaseTest, ReadsEveryKeyOfOurOwn) {
     "context": ["notes.txt", {"name": "a.h", "text": "int a;"}, {"name": "b", "file": "notes.txt"}],
     "suite": "layernorm", "max_tokens": 99, "require": 0.8,
     "expect": {"contains": "x", "contains_any": ["y", "z"], "not_contains": ["w"], "matches": "v+",
-               "number": {"value": 9, "tolerance": 0.5}, "kernel": true}})");
+               "number": {"value": 9, "tolerance": 0.5}, "kernel": true,
+               "forbid": ["libraries", "inline-ptx"]}})");
   EXPECT_EQ(said(set), "");
   ASSERT_EQ(set.cases.size(), 1u);
   const Case& c = set.cases[0];
@@ -69,6 +70,7 @@ TEST_F(CaseTest, ReadsEveryKeyOfOurOwn) {
   EXPECT_THAT(c.expect.matches, ElementsAre("v+"));
   EXPECT_EQ(c.expect.number->value, 9);
   EXPECT_EQ(c.expect.number->tolerance, 0.5);
+  EXPECT_THAT(c.expect.forbid, ElementsAre("libraries", "inline-ptx"));
   EXPECT_STREQ(c.kind(), "kernel");
   EXPECT_EQ(c.where.line, 1);
   EXPECT_THAT(c.digest, HasSubstr("sha256:"));
@@ -149,6 +151,11 @@ TEST_F(CaseTest, EveryErrorSaysWhereAndWhat) {
             "'kernel' names suite 'b', but the case is of suite 'a'"},
            {"{\"prompt\": \"p\", \"expect\": {\"kernel\": 1}}",
             "f.json:1:38: error: 'kernel' must be true, false or the name of a suite"},
+           {"{\"prompt\": \"p\", \"suite\": \"a\", \"expect\": {\"kernel\": true, \"forbid\": "
+            "[\"loops\"]}}",
+            "f.json:1:69: error: 'loops' is nothing that can be forbidden"},
+           {"{\"prompt\": \"p\", \"expect\": {\"contains\": \"x\", \"forbid\": [\"system\"]}}",
+            "f.json:1:55: error: 'forbid' is for kernel cases"},
            {"{\"expect\": {\"contains\": \"x\"}}",
             "f.json:1:1: error: a case without 'prompt' or 'prompt_file'"},
            {"{\"prompt\": \" \", \"expect\": {\"contains\": \"x\"}}",

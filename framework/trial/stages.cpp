@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "cases/check.hpp"
 #include "kernel/build.hpp"
+#include "kernel/uses.hpp"
 #include "process/run.hpp"
 #include "process/terminal.hpp"
 #include "storage/storage.hpp"
@@ -37,8 +39,8 @@ class Recorder {
     if (reused) ++result.reused;
     if (!options_.print) return;
     const auto line = process::first_line(evidence);
-    options_.print(fmt::format("{} {} run {}: {}{}{}{}", selection_.c->id, name(selection_.arm), run,
-                               outcome, line.empty() ? "" : ": ", line,
+    options_.print(fmt::format("{} {} run {}: {}{}{}{}", selection_.c->id, name(selection_.arm),
+                               run, outcome, line.empty() ? "" : ": ", line,
                                reused ? " (on record)" : ""));
   }
   const cases::Case& c() const { return *selection_.c; }
@@ -68,6 +70,24 @@ StageResult finished(StageResult result, const std::string& nothing) {
 /// "" for a record that isn't there.
 std::string outcome_of(const Json& record) {
   return record.is_object() ? record.value("outcome", std::string()) : "";
+}
+
+/// Everything noteworthy that the code of an answer uses: [{"kind", "text"}].
+Json uses_of(const std::vector<kernel::SourceFile>& files, const fs::path& library) {
+  Json uses = Json::array();
+  const auto symbols = kernel::read_symbols(storage::read_file(library));
+  for (const auto& use : kernel::find_uses(files, symbols.value_or(kernel::Symbols{})))
+    uses.push_back({{"kind", use.kind}, {"text", use.text()}});
+  return uses;
+}
+
+/// The first recorded use of a kind that the case forbids, or "".
+std::string forbidden_use(const Json& build, const std::vector<std::string>& forbid) {
+  for (const Json& use : build.value("uses", Json::array())) {
+    if (std::ranges::find(forbid, use.value("kind", std::string())) != forbid.end())
+      return use.value("text", std::string());
+  }
+  return {};
 }
 
 bool truncated(const Json& response) { return outcome_of(response) == "truncated"; }
@@ -139,8 +159,9 @@ void measure(const Recorder& recorder, int run, const std::string& program, cons
 
 std::string required_program(const std::string& program, const std::string& what) {
   if (program.empty() || !fs::exists(program))
-    throw Error(Exit::infrastructure,
-                fmt::format("{} is not built: {} (cmake --build the project first)", what, program));
+    throw Error(
+        Exit::infrastructure,
+        fmt::format("{} is not built: {} (cmake --build the project first)", what, program));
   return program;
 }
 
@@ -151,7 +172,8 @@ void clear(const fs::path& dir, std::initializer_list<const char*> names) {
 
 }  // namespace
 
-model::LlamaServerConfig endpoint_config(const Manifest& manifest, const model::ModelConfig& model) {
+model::LlamaServerConfig endpoint_config(const Manifest& manifest,
+                                         const model::ModelConfig& model) {
   model::LlamaServerConfig config;
   config.program = manifest.llama_server;
   config.gguf = model.gguf;
@@ -266,8 +288,7 @@ StageResult build(const Plan& plan, const model::ModelConfig& model, const Selec
     clear(dir, {"answer"});
     kernel::ExtractOptions extract_options;
     extract_options.entry = suite.entry;
-    const auto extraction =
-        kernel::extract(response.value("text", std::string()), extract_options);
+    const auto extraction = kernel::extract(response.value("text", std::string()), extract_options);
     kernel::BuildReport report;
     if (extraction.outcome == kernel::ExtractOutcome::extracted) {
       for (const auto& file : extraction.files)
@@ -284,6 +305,9 @@ StageResult build(const Plan& plan, const model::ModelConfig& model, const Selec
       report = kernel::report_of(extraction);
     }
     Json record = kernel::to_json(report);
+    if (report.outcome == kernel::BuildOutcome::built) {
+      record["uses"] = uses_of(extraction.files, dir / "candidate.so");
+    }
     if (truncated(response) && report.outcome != kernel::BuildOutcome::built &&
         report.outcome != kernel::BuildOutcome::infrastructure_error) {
       record["outcome"] = "truncated";
@@ -312,8 +336,9 @@ StageResult verify(const Plan& plan, const model::ModelConfig& model, const Sele
         if (!check.passed && failed.empty())
           failed = check.name + (check.evidence.empty() ? "" : ": " + check.evidence);
       }
-      const std::string outcome =
-          failed.empty() ? "correct" : truncated(response) ? "truncated" : "wrong";
+      const std::string outcome = failed.empty()        ? "correct"
+                                  : truncated(response) ? "truncated"
+                                                        : "wrong";
       storage::write_json(recorder.dir(run) / "verify.json", {{"schema", "hone.verify/1"},
                                                               {"outcome", outcome},
                                                               {"evidence", failed},
@@ -328,7 +353,19 @@ StageResult verify(const Plan& plan, const model::ModelConfig& model, const Sele
   const auto program =
       required_program(plan.manifest->suite(selection.c->suite).verify, "the suite's oracle");
   for (int run = 0; run < recorder.runs(); ++run) {
-    if (outcome_of(recorder.read(run, "build.json")) != "built") continue;
+    const Json built = recorder.read(run, "build.json");
+    if (outcome_of(built) != "built") continue;
+    if (const std::string use = forbidden_use(built, selection.c->expect.forbid); !use.empty()) {
+      const std::string evidence = use + ": the case forbids it";
+      storage::write_json(recorder.dir(run) / "verify.json", {{"schema", "hone.verify/1"},
+                                                              {"outcome", "suspicious"},
+                                                              {"evidence", evidence},
+                                                              {"checks", Json::array()},
+                                                              {"shapes", Json::array()},
+                                                              {"device", nullptr}});
+      recorder.note(result, run, "suspicious", evidence);
+      continue;
+    }
     measure(recorder, run, program, "verify.json", "hone.verify/1", result);
   }
   return finished(result, "no run has a candidate that was built");
