@@ -33,5 +33,6 @@ function(hone_test target)
   include(GoogleTest)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main hone_warnings)
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 120)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HONE_CUDA_ROOT=${HONE_CUDA_ROOT}")
 endfunction()

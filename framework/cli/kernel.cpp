@@ -44,9 +44,18 @@ Exit build_kernel(const BuildOptions& o) {
                                                                       : Exit::judged_bad;
 }
 
+/// The toolkit that this build tree is configured with; "" outside one.
+std::string toolkit_of_manifest(Context& context) {
+  try {
+    return context.manifest().toolkit_root.string();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace
 
-void add_kernel_commands(CLI::App& app, Context&, Action& action) {
+void add_kernel_commands(CLI::App& app, Context& context, Action& action) {
   auto* kernel = app.add_subcommand("kernel", "Kernel projects (folders with a build.toml)");
   kernel->require_subcommand(1);
   auto* build = kernel->add_subcommand("build", "Build one to a shared library, as an answer is");
@@ -55,10 +64,16 @@ void add_kernel_commands(CLI::App& app, Context&, Action& action) {
   build->add_option("-o,--output", o->output, "The shared library to write")->required();
   build->add_option("--entry", o->entry, "Symbol that the library must export");
   build->add_option("--header", o->headers, "Files beside the sources, such as op.h");
-  build->add_option("--toolkit", o->toolkit, "Root of the CUDA toolkit");
+  build->add_option("--toolkit", o->toolkit,
+                    "Root of the CUDA toolkit (default: the manifest's, else where nvcc is found)");
   build->add_option("--cache", o->cache, "Folder of finished builds");
   build->add_option("--json", o->json, "Write the build record there");
-  build->callback([&action, o] { action = [o] { return build_kernel(*o); }; });
+  build->callback([&context, &action, o] {
+    action = [&context, o] {
+      if (o->toolkit.empty()) o->toolkit = toolkit_of_manifest(context);
+      return build_kernel(*o);
+    };
+  });
 }
 
 }  // namespace hone::cli
