@@ -57,7 +57,7 @@ function(hone_add_suite op)
 
   if(EXISTS ${dir}/null.cu)
     if(NOT DEFINED ARG_NULLS)
-      set(ARG_NULLS noop zeros constant copy half replay nothing)
+      set(ARG_NULLS noop zeros constant copy half mean replay pointer content stream nothing)
     endif()
     _hone_cuda_library(${op}_null ${dir} SOURCES null.cu
                        DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../suites/null.cuh)

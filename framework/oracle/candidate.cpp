@@ -7,9 +7,12 @@
 #include <ffi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "oracle/protocol.hpp"
@@ -52,6 +55,27 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(put));
   }
   return true;
+}
+
+/// Threads of this process but the simulator's; 0 where /proc says nothing.
+std::uint32_t count_threads() {
+  std::error_code error;
+  std::filesystem::directory_iterator tasks("/proc/self/task", error);
+  std::uint32_t count = 0;
+  for (; !error && tasks != std::filesystem::directory_iterator(); tasks.increment(error)) ++count;
+  const auto simulators =
+      reinterpret_cast<unsigned (*)()>(dlsym(RTLD_DEFAULT, "cudasimHostThreads"));
+  const unsigned own = simulators == nullptr ? 0 : simulators();
+  return count > own ? count - own : 0;
+}
+
+/// How many threads there are beyond `expected`, when they were given time to end.
+std::uint32_t threads_beyond(std::uint32_t expected) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    if (count_threads() <= expected) return 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return count_threads() - expected;
 }
 
 ffi_type* ffi_type_of(const Parameter& parameter) {
@@ -102,6 +126,9 @@ class Candidate {
     cudaDeviceProp properties{};
     cudaError_t error = cudaGetDeviceProperties(&properties, 0);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    if (error == cudaSuccess) {
+      error = cudaStreamCreateWithFlags(&copies_, cudaStreamNonBlocking);
+    }
     if (error == cudaSuccess) error = cudaEventCreate(&start_);
     if (error == cudaSuccess) error = cudaEventCreate(&stop_);
     if (error != cudaSuccess) greeting.error = cudaGetErrorString(error);
@@ -148,6 +175,7 @@ class Candidate {
 
     void (*reset_counters)() = nullptr;
     if (find(reset_counters, "cudasimCountersReset")) reset_counters();
+    const std::uint32_t threads = count_threads();
     const auto begin = std::chrono::steady_clock::now();
     cudaEventRecord(start_, stream_);
     ffi_arg result = 0;
@@ -158,6 +186,21 @@ class Candidate {
     reply.sync_error = cudaStreamSynchronize(stream_);
     reply.host_ns = static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
+
+    // Read back at once and without waiting for any other stream: what the call left running
+    // elsewhere shows as a change afterwards.
+    reply.buffers = fetch();
+    const cudaError_t rest = cudaDeviceSynchronize();
+    if (reply.sync_error == 0) reply.sync_error = rest;
+    const std::vector<std::string> after = fetch();
+    const auto differ =
+        std::mismatch(reply.buffers.begin(), reply.buffers.end(), after.begin(), after.end());
+    if (differ.first != reply.buffers.end()) {
+      reply.late = static_cast<std::int32_t>(differ.first - reply.buffers.begin());
+    }
+    // The first call may start the runtime's own threads; one that was joined takes a moment to go.
+    if (called_) reply.threads = threads_beyond(threads);
+    called_ = true;
 
     for (const std::int32_t code : {reply.entry_error, reply.last_error, reply.sync_error}) {
       if (code == 0 || !reply.error_text.empty()) continue;
@@ -171,7 +214,6 @@ class Candidate {
     const char* (*text)() = nullptr;
     if (find(text, "cudasimCountersJson")) reply.counters = text();
     if (find(text, "cudasimLastFault")) reply.fault = text();
-    fetch(reply);
     return reply;
   }
 
@@ -226,17 +268,20 @@ class Candidate {
                                                cudaMemcpyHostToDevice);
   }
 
-  /// Every buffer as it is after the call; one that cannot be read is left empty.
-  void fetch(Returned& reply) {
+  /// Every buffer as it is now; one that cannot be read is left empty.
+  std::vector<std::string> fetch() {
+    std::vector<std::string> buffers;
     for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
       if (!signature_.parameters[i].is_buffer()) continue;
       std::string bytes(buffers_[i].bytes(), '\0');
-      if (cudaMemcpy(bytes.data(), buffers_[i].get(), bytes.size(), cudaMemcpyDeviceToHost) !=
-          cudaSuccess) {
+      if (cudaMemcpyAsync(bytes.data(), buffers_[i].get(), bytes.size(), cudaMemcpyDeviceToHost,
+                          copies_) != cudaSuccess ||
+          cudaStreamSynchronize(copies_) != cudaSuccess) {
         bytes.clear();
       }
-      reply.buffers.push_back(std::move(bytes));
+      buffers.push_back(std::move(bytes));
     }
+    return buffers;
   }
 
   Signature signature_;
@@ -245,7 +290,8 @@ class Candidate {
   std::vector<ffi_type*> types_;
   std::vector<DeviceBuffer> buffers_;
   DeviceBuffer flush_;
-  cudaStream_t stream_ = nullptr;
+  cudaStream_t stream_ = nullptr, copies_ = nullptr;
+  bool called_ = false;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 

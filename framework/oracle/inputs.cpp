@@ -1,6 +1,7 @@
 #include "oracle/inputs.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace hone::oracle {
@@ -23,6 +24,14 @@ std::string_view name_of(Family family) {
       return "constant";
     case Family::structured:
       return "structured";
+    case Family::mixed:
+      return "mixed";
+    case Family::cancelling:
+      return "cancelling";
+    case Family::subnormal:
+      return "subnormal";
+    case Family::special:
+      return "special";
   }
   return "?";
 }
@@ -39,14 +48,14 @@ double Inputs::uniform(double low, double high) {
 
 Tensor Inputs::floats(std::int64_t count, std::int64_t row) {
   Tensor tensor(Element::float32, static_cast<std::size_t>(count));
-  double shared = 0;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  double shared = 0, value = 0;
   std::int64_t i = 0;
   for (float& x : tensor.floats()) {
     // Multiples of 1/4: sums of equal values then round little, in whatever order.
     if (family_ == Family::constant && (row == 0 ? i == 0 : i % row == 0)) {
       shared = static_cast<double>(engine_() % 32 + 1) / 4 * (engine_() % 2 == 0 ? 1 : -1);
     }
-    double value = 0;
     switch (family_) {
       case Family::normal:
         value = gaussian();
@@ -72,6 +81,23 @@ Tensor Inputs::floats(std::int64_t count, std::int64_t row) {
       case Family::structured:
         value = static_cast<double>(i % 257 - 100) / 64;
         break;
+      case Family::mixed:
+        value = gaussian() * std::pow(10, uniform(-3, 3));
+        break;
+      case Family::cancelling:
+        value = i % 2 == 0 ? 1000 * gaussian() : gaussian() - value;
+        break;
+      case Family::subnormal:
+        value = 0x1p-130 * gaussian();
+        break;
+      case Family::special: {
+        const std::uint64_t kind = engine_() % 32;
+        value = kind == 0   ? std::numeric_limits<double>::quiet_NaN()
+                : kind == 1 ? infinity
+                : kind == 2 ? -infinity
+                            : gaussian();
+        break;
+      }
     }
     x = static_cast<float>(value);
     ++i;
@@ -83,6 +109,11 @@ Tensor Inputs::weights(std::int64_t count, double mean, double deviation) {
   Tensor tensor(Element::float32, static_cast<std::size_t>(count));
   for (float& x : tensor.floats()) x = static_cast<float>(mean + deviation * gaussian());
   return tensor;
+}
+
+std::uint64_t draw_seed() {
+  std::random_device random;
+  return (std::uint64_t{random()} << 21) ^ random();
 }
 
 // SplitMix64's finaliser (Steele, Lea, Flood 2014).

@@ -17,6 +17,10 @@ enum class Family {
   ones,
   constant,    ///< each row one value, of few bits
   structured,  ///< a slow ramp: shows transposed, shifted or skipped elements
+  mixed,       ///< normal, each times a power of ten from 1e-3 to 1e3
+  cancelling,  ///< pairs of about +-1000 whose sums are about 1: ill-conditioned
+  subnormal,   ///< normal, times 2^-130: most are subnormal; flushing them to zero is legal
+  special,     ///< normal with NaN and infinities in between
 };
 
 std::string_view name_of(Family family);
@@ -39,6 +43,9 @@ class Inputs {
   std::mt19937_64 engine_;
   Family family_;
 };
+
+/// A run's seed, unpredictable, of 53 bits (exact in any JSON). Drawn after the candidate is built.
+std::uint64_t draw_seed();
 
 /// A seed for one problem of a run, from the run's seed: a change of either changes all bits.
 std::uint64_t mix(std::uint64_t seed, std::uint64_t index);

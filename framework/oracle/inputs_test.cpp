@@ -44,11 +44,33 @@ TEST(Inputs, ConstantIsOneValueARow) {
 
 TEST(Inputs, EveryFamilyIsFiniteAndNamed) {
   for (const Family family : {Family::normal, Family::large, Family::tiny, Family::offset,
-                              Family::zeros, Family::ones, Family::constant, Family::structured}) {
+                              Family::zeros, Family::ones, Family::constant, Family::structured,
+                              Family::mixed, Family::cancelling, Family::subnormal}) {
     EXPECT_NE(name_of(family), "?");
     Inputs inputs(5, family);
     for (const float x : inputs.floats(300).floats()) EXPECT_TRUE(std::isfinite(x));
   }
+}
+
+TEST(Inputs, HardFamiliesAreWhatTheySay) {
+  const auto count = [](Family family, auto&& holds) {
+    Inputs inputs(5, family);
+    int n = 0;
+    const Tensor data = inputs.floats(1000);
+    for (std::size_t i = 0; i < 1000; ++i) n += holds(data.floats(), i) ? 1 : 0;
+    return n;
+  };
+  EXPECT_GT(count(Family::subnormal,
+                  [](auto x, auto i) { return std::fpclassify(x[i]) == FP_SUBNORMAL; }),
+            900);
+  EXPECT_GT(count(Family::special, [](auto x, auto i) { return std::isnan(x[i]); }), 10);
+  EXPECT_GT(count(Family::special, [](auto x, auto i) { return std::isinf(x[i]); }), 20);
+  EXPECT_GT(count(Family::special, [](auto x, auto i) { return std::isfinite(x[i]); }), 800);
+  EXPECT_GT(count(Family::mixed, [](auto x, auto i) { return std::abs(x[i]) < 0.01f; }), 100);
+  EXPECT_GT(count(Family::mixed, [](auto x, auto i) { return std::abs(x[i]) > 100; }), 100);
+  EXPECT_EQ(count(Family::cancelling,
+                  [](auto x, auto i) { return i % 2 == 1 && std::abs(x[i] + x[i - 1]) > 6; }),
+            0);
 }
 
 TEST(Inputs, MixSpreadsNeighbours) {

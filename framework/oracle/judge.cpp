@@ -118,6 +118,26 @@ Finding judge_launches(const std::string& counters) {
   return {Outcome::no_kernel, "no kernel was launched"};
 }
 
+/// What the call left undone when its stream had been waited for.
+Finding judge_leftovers(const Operation& operation, const protocol::Returned& returned) {
+  if (returned.late >= 0) {
+    std::int32_t buffer = 0;
+    std::string name = "a buffer";
+    for (const Parameter& parameter : operation.signature.parameters) {
+      if (parameter.is_buffer() && buffer++ == returned.late) name = parameter.name;
+    }
+    return {Outcome::sync_fault,
+            fmt::format("{} changed after the call's stream was waited for: some work ran in "
+                        "another stream",
+                        name)};
+  }
+  if (returned.threads > 0) {
+    return {Outcome::suspicious,
+            fmt::format("the call left {} host thread(s) running", returned.threads)};
+  }
+  return {};
+}
+
 std::size_t first_not(std::string_view bytes, std::uint8_t value) {
   return bytes.find_first_not_of(static_cast<char>(value));
 }
@@ -256,7 +276,8 @@ Judgement compare(const std::string& name, const Tensor& got, const Expected& ex
 Judgement judge(const Operation& operation, const Problem& problem,
                 const std::vector<Expected>& expected, const CallPlan& plan,
                 const protocol::Returned& returned) {
-  for (const Finding& finding : {judge_fault(returned.fault), judge_errors(returned)}) {
+  for (const Finding& finding : {judge_fault(returned.fault), judge_errors(returned),
+                                 judge_leftovers(operation, returned)}) {
     if (!finding.correct()) return {finding};
   }
   Judgement judgement;

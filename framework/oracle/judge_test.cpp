@@ -54,6 +54,24 @@ TEST(Judge, AChangedInputIsWrongThoughTheOutputAgrees) {
   EXPECT_THAT(finding.evidence, HasSubstr("input x was modified, first at index 3"));
 }
 
+TEST(Judge, WorkThatGoesOnAfterTheWaitIsASyncFault) {
+  const Finding finding = judged([](float* x, float* y, int n, auto& reply) {
+    double_right(x, y, n, reply);
+    reply.late = 1;
+  });
+  EXPECT_EQ(finding.outcome, Outcome::sync_fault);
+  EXPECT_THAT(finding.evidence, HasSubstr("y changed after the call's stream was waited for"));
+}
+
+TEST(Judge, AThreadLeftBehindIsSuspicious) {
+  const Finding finding = judged([](float* x, float* y, int n, auto& reply) {
+    double_right(x, y, n, reply);
+    reply.threads = 2;
+  });
+  EXPECT_EQ(finding.outcome, Outcome::suspicious);
+  EXPECT_THAT(finding.evidence, HasSubstr("left 2 host thread(s) running"));
+}
+
 TEST(Judge, AWriteIntoAGuardBandIsAMemoryFault) {
   for (const int index : {-1, 8}) {
     const Finding finding = judged([&](float* x, float* y, int n, auto& reply) {

@@ -24,6 +24,8 @@ std::string_view name_of(Outcome outcome) {
       return "crashed";
     case Outcome::no_kernel:
       return "no-kernel";
+    case Outcome::suspicious:
+      return "suspicious";
     case Outcome::infrastructure_error:
       return "infrastructure-error";
   }

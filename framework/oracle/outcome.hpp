@@ -16,6 +16,7 @@ enum class Outcome {
   timeout,
   crashed,
   no_kernel,
+  suspicious,  ///< right, but faster than the hardware can be, or not by the means that were asked
   infrastructure_error,  ///< nothing was judged
 };
 

@@ -74,6 +74,8 @@ struct Returned {
   std::string error_text;            ///< of the first of these that is not 0
   double device_ms = 0;              ///< between events around the call
   std::uint64_t host_ns = 0;         ///< of the call and the wait
+  std::int32_t late = -1;            ///< first buffer that changed after the wait, -1: none
+  std::uint32_t threads = 0;         ///< host threads that the call left behind
   std::string counters;              ///< cudasim's JSON, or empty
   std::string fault;                 ///< cudasim's last fault as JSON, or empty
   std::vector<std::string> buffers;  ///< each with its guard bands, in parameter order

@@ -20,6 +20,8 @@ Returned sample_returned() {
   returned.error_text = "cudaErrorIllegalAddress";
   returned.device_ms = 1.5;
   returned.host_ns = 99;
+  returned.late = 1;
+  returned.threads = 2;
   returned.counters = "{}";
   returned.buffers = {std::string("\0\1\2", 3), ""};
   return returned;
@@ -53,6 +55,8 @@ TEST(Protocol, ReturnedSurvivesTheTrip) {
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->sync_error, 700);
   EXPECT_EQ(copy->device_ms, 1.5);
+  EXPECT_EQ(copy->late, 1);
+  EXPECT_EQ(copy->threads, 2u);
   EXPECT_EQ(copy->buffers, sample_returned().buffers);
 }
 

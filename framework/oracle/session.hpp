@@ -23,6 +23,9 @@ struct SessionOptions {
   std::filesystem::path library;  ///< the candidate
   Device device = Device::sim;
   Installation installation;
+  /// On cudasim: work is done when it is waited for, not when it is submitted. Shows missing waits;
+  /// the model's time of several streams is true without it.
+  bool deferred_streams = false;
   double call_seconds = 20;  ///< deadline of one call
   double load_seconds = 30;  ///< … of starting and loading
 };

@@ -16,7 +16,9 @@ constexpr double hbm_bytes_per_second = 3.352e12;
 constexpr double fp32_flops_per_second = 66.9e12;
 constexpr std::uint64_t l2_flush_bytes = std::uint64_t{128} << 20;  // more than twice the L2
 
-constexpr std::size_t data_sets = 2;
+constexpr double least_of_roofline = 0.5;
+// A call's own overhead on the host: launches, and the wait.
+constexpr double host_overhead_seconds = 5e-3, most_host_over_device = 10;
 
 }  // namespace
 
@@ -57,22 +59,26 @@ void add_simulated(const std::string& counters_json, Timing& timing) {
 Timer::Timer(const Operation& operation, Caller& caller, Device device, std::uint64_t seed)
     : operation_(operation), caller_(caller), device_(device), seed_(seed) {}
 
-const Timer::Prepared& Timer::prepared(const Shape& shape, std::size_t index) {
-  if (shape_ != shape.name()) {
-    prepared_.clear();
-    shape_ = shape.name();
+std::string implausible(double device_seconds, double host_seconds, const Cost& cost,
+                        bool measured) {
+  const double floor = roofline_seconds(cost);
+  if (device_seconds < least_of_roofline * floor) {
+    return fmt::format(
+        "{:.3g} us is less than the hardware needs ({:.3g} us for {:.3g} bytes and "
+        "{:.3g} FLOPs)",
+        device_seconds * 1e6, floor * 1e6, cost.bytes, cost.flops);
   }
-  while (prepared_.size() <= index) {
-    Inputs inputs(mix(seed_, prepared_.size()), Family::normal);
-    Problem problem = operation_.make(shape, inputs);
-    std::vector<Expected> expected = operation_.reference(problem);
-    prepared_.push_back({std::move(problem), std::move(expected)});
+  if (measured && host_seconds > most_host_over_device * device_seconds + host_overhead_seconds) {
+    return fmt::format("the device's events say {:.3g} ms, but the host waited {:.3g} ms",
+                       device_seconds * 1e3, host_seconds * 1e3);
   }
-  return prepared_[index];
+  return {};
 }
 
 Timing Timer::time(const Shape& shape) {
-  const Prepared& data = prepared(shape, calls_++ % data_sets);
+  const bool first = calls_ == 0;
+  Inputs inputs(mix(seed_, calls_++), Family::normal);
+  const Problem problem = operation_.make(shape, inputs);
   CallPlan plan{.poison = 0xFF, .fresh_buffers = true};
   if (device_ == Device::gpu) {
     plan.guard_bytes = 1024;
@@ -81,17 +87,25 @@ Timing Timer::time(const Shape& shape) {
   Timing timing;
   timing.label = time_kind(device_);
   protocol::Returned returned;
-  timing.finding = caller_.call(make_call(operation_, data.problem, plan), returned);
+  timing.finding = caller_.call(make_call(operation_, problem, plan), returned);
   if (timing.finding.correct()) {
-    timing.finding = judge(operation_, data.problem, data.expected, plan, returned).finding;
+    timing.finding =
+        judge(operation_, problem, operation_.reference(problem), plan, returned).finding;
+  }
+  timing.seconds = returned.device_ms / 1e3;
+  const Cost cost = operation_.cost(shape);
+  if (timing.finding.correct()) {
+    // The first call may load the module, which is no part of the device's time.
+    const bool measured = device_ == Device::gpu && !first;
+    std::string why =
+        implausible(timing.seconds, static_cast<double>(returned.host_ns) / 1e9, cost, measured);
+    if (!why.empty()) timing.finding = {Outcome::suspicious, std::move(why)};
   }
   if (!timing.finding.correct()) {
     timing.finding.evidence = fmt::format("{}: {}", shape.name(), timing.finding.evidence);
     if (first_failure_.correct()) first_failure_ = timing.finding;
     return timing;
   }
-  timing.seconds = returned.device_ms / 1e3;
-  const Cost cost = operation_.cost(shape);
   timing.counters["bytes"] = cost.bytes;
   timing.counters["FLOPs"] = cost.flops;
   timing.counters["roofline_us"] = roofline_seconds(cost) * 1e6;

@@ -17,7 +17,8 @@ struct Timing {
   std::string label;                       ///< "model bound, DRAM" or "measured"
 };
 
-/// Times calls, each with fresh buffers and other data than the last, and verifies each output.
+/// Times calls, each with fresh buffers and data drawn anew, and verifies each output. A time that
+/// cannot be true is the outcome suspicious.
 class Timer {
  public:
   Timer(const Operation& operation, Caller& caller, Device device, std::uint64_t seed);
@@ -27,25 +28,22 @@ class Timer {
   const Finding& first_failure() const { return first_failure_; }
 
  private:
-  struct Prepared {
-    Problem problem;
-    std::vector<Expected> expected;
-  };
-  const Prepared& prepared(const Shape& shape, std::size_t index);
-
   const Operation& operation_;
   Caller& caller_;
   Device device_;
   std::uint64_t seed_;
-  std::string shape_;
-  std::vector<Prepared> prepared_;  ///< of shape_
-  std::size_t calls_ = 0;
+  std::uint64_t calls_ = 0;
   Finding first_failure_;
 };
 
 /// Seconds below which H100 SXM5 cannot do the work: the larger of traffic over HBM's peak and
 /// flops over FP32's peak.
 double roofline_seconds(const Cost& cost);
+
+/// Why a time cannot be true: below half of the roofline (a GPU's L2 may hold writes back, which
+/// saves less than that), or, where `measured`, far from what the host waited. Empty when it can.
+std::string implausible(double device_seconds, double host_seconds, const Cost& cost,
+                        bool measured);
 
 /// Numbers and names from cudasim's counters that a benchmark row shows.
 void add_simulated(const std::string& counters_json, Timing& timing);

@@ -30,14 +30,35 @@ TEST(Timing, EachCallHasOtherDataAndIsVerified) {
   std::set<float> seen;
   HostCandidate candidate([&](float* x, float* y, int n, auto& reply) {
     double_right(x, y, n, reply);
-    if (!seen.insert(x[0]).second) y[0] = 0;
+    seen.insert(x[0]);
+    if (seen.size() == 4) y[0] = 0;
   });
   Timer timer(operation, candidate, Device::sim, 1);
-  EXPECT_TRUE(timer.time(operation.bench_shapes[0]).finding.correct());
-  EXPECT_TRUE(timer.time(operation.bench_shapes[0]).finding.correct());
-  EXPECT_EQ(seen.size(), 2u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(timer.time(operation.bench_shapes[0]).finding.correct());
+  }
+  EXPECT_EQ(seen.size(), 3u);
   EXPECT_EQ(timer.time(operation.bench_shapes[0]).finding.outcome, Outcome::wrong);
   EXPECT_THAT(timer.first_failure().evidence, HasSubstr("n=100: y[0]"));
+}
+
+TEST(Timing, ATimeThatCannotBeTrueIsSuspicious) {
+  Operation operation = doubling();
+  operation.cost = [](const Shape&) { return Cost{3.352e9, 0}; };  // 1 ms
+  HostCandidate candidate([](float* x, float* y, int n, auto& reply) {
+    double_right(x, y, n, reply);
+    reply.device_ms = 0.49;
+  });
+  Timer timer(operation, candidate, Device::sim, 1);
+  const Timing timing = timer.time(operation.bench_shapes[0]);
+  EXPECT_EQ(timing.finding.outcome, Outcome::suspicious);
+  EXPECT_THAT(timing.finding.evidence, HasSubstr("490 us is less than the hardware needs"));
+
+  const Cost cost{3.352e9, 0};
+  EXPECT_EQ(implausible(0.51e-3, 0.51e-3, cost, true), "");
+  EXPECT_EQ(implausible(1e-3, 14e-3, cost, true), "");
+  EXPECT_THAT(implausible(1e-3, 16e-3, cost, true), HasSubstr("the host waited 16 ms"));
+  EXPECT_EQ(implausible(1e-3, 16e-3, cost, false), "") << "the simulator's time is a model's";
 }
 
 TEST(Timing, TheLimiterIsNamed) {

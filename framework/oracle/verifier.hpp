@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,22 @@ struct ShapeResult {
   double error_ratio = 0;
   int calls = 0;
   double seconds = 0;
+  std::map<std::string, std::uint64_t> kernels = {};  ///< launches by kernel, where they are counted
+};
+
+/// One call of a shape.
+struct Step {
+  enum class Data {
+    fresh,    ///< drawn anew
+    touched,  ///< as in the call before, but for one element
+    same,     ///< as in the call before
+  };
+  Family family = Family::normal;
+  Data data = Data::fresh;
+  bool new_pointers = false;
+
+  /// "normal, one element changed, same pointers"
+  std::string name() const;
 };
 
 /// Calls a candidate over one shape after another and judges each call.
@@ -27,12 +44,16 @@ class Verifier {
   Verifier(const Operation& operation, Caller& caller, std::uint64_t seed,
            std::uint32_t guard_bytes);
 
-  /// Several calls: the first family twice (same pointers, other data, other poison), then further
-  /// families, all of them where the shape is small. Stops at the first that is not correct.
+  /// Several calls with alternating poison. The first family: new data at the same pointers, then
+  /// one element changed there, then (small shapes) the same data at new pointers: what a candidate
+  /// kept from an earlier call shows. Then further families, all of them where the shape is small.
+  /// Stops at the first that is not correct.
   ShapeResult verify(const Shape& shape);
 
  private:
-  std::vector<Family> plan(const Shape& shape, std::uint64_t shape_seed) const;
+  std::vector<Step> plan(const Shape& shape, std::uint64_t shape_seed) const;
+  /// Copies one element of an input over another one.
+  void touch(Problem& problem, std::uint64_t seed) const;
 
   const Operation& operation_;
   Caller& caller_;

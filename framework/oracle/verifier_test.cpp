@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <vector>
 
 #include "oracle/host_candidate.hpp"
 
@@ -21,8 +22,8 @@ TEST(Verifier, ARightCandidateIsCalledWithEveryFamilyOnSmallShapes) {
   const ShapeResult small = verified(candidate, 33);
   EXPECT_TRUE(small.finding.correct()) << small.finding.evidence;
   EXPECT_EQ(small.shape, "n=33");
-  EXPECT_EQ(small.calls, 4) << "normal twice, zeros, ones";
-  EXPECT_EQ(verified(candidate, 5000).calls, 3);
+  EXPECT_EQ(small.calls, 6) << "normal new, again, touched, at new pointers; zeros; ones";
+  EXPECT_EQ(verified(candidate, 5000).calls, 4);
 }
 
 TEST(Verifier, CandidatesThatDoNoHonestWorkFail) {
@@ -39,6 +40,16 @@ TEST(Verifier, CandidatesThatDoNoHonestWorkFail) {
     }
     std::copy(kept.begin(), kept.end(), y);
   };
+  // Kept from an earlier call whose data look alike, as far as it looks.
+  nulls["cache by the first element"] = [kept = std::map<float, std::vector<float>>()](
+                                            float* x, float* y, int n, auto& reply) mutable {
+    std::vector<float>& output = kept[x[0]];
+    if (output.empty()) {
+      double_right(x, y, n, reply);
+      output.assign(y, y + n);
+    }
+    std::copy(output.begin(), output.end(), y);
+  };
   nulls["relies on the output's old content"] = [](float* x, float* y, int n, auto& reply) {
     const float before = y[0];
     double_right(x, y, n, reply);
@@ -54,7 +65,35 @@ TEST(Verifier, StopsAtTheFirstFailureAndNamesTheInputs) {
   HostCandidate candidate([](auto...) {});
   const ShapeResult result = verified(candidate, 33);
   EXPECT_EQ(candidate.calls, 1);
-  EXPECT_THAT(result.finding.evidence, HasSubstr("(inputs: normal, call 1)"));
+  EXPECT_THAT(result.finding.evidence, HasSubstr("(call 1: normal, new pointers)"));
+}
+
+TEST(Verifier, CallsTryWhatACandidateMayHaveKept) {
+  std::vector<std::vector<float>> data;
+  HostCandidate candidate([&](float* x, float* y, int n, auto& reply) {
+    double_right(x, y, n, reply);
+    data.emplace_back(x, x + n);
+  });
+  ASSERT_TRUE(verified(candidate, 33).finding.correct());
+  ASSERT_GE(data.size(), 4u);
+  int different = 0;
+  for (std::size_t i = 0; i < 33; ++i) different += data[1][i] != data[2][i];
+  EXPECT_EQ(different, 1) << "one element changed";
+  EXPECT_EQ(data[2], data[3]) << "the same data, at new pointers";
+  EXPECT_NE(data[0], data[1]);
+}
+
+TEST(Verifier, LaunchesAreCountedByKernel) {
+  HostCandidate candidate([](float* x, float* y, int n, auto& reply) {
+    double_right(x, y, n, reply);
+    reply.counters = R"({"total": {"launches": 3},
+        "kernels": [{"name": "first", "launches": 1}, {"name": "second", "launches": 2}, 7]})";
+  });
+  Record record;
+  record.shapes = {verified(candidate, 33), verified(candidate, 1)};
+  const storage::Json json = record.to_json();
+  EXPECT_EQ(json["kernels"]["first"], record.shapes[0].calls + record.shapes[1].calls);
+  EXPECT_EQ(json["kernels"]["second"], 2 * (record.shapes[0].calls + record.shapes[1].calls));
 }
 
 TEST(Verifier, TheSeedDecidesTheData) {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <iostream>
 #include <optional>
-#include <random>
 
 #include "diagnostic/diagnostic.hpp"
 #include "oracle/operation.hpp"
@@ -82,6 +81,7 @@ int verify(const Options& options) {
       .library = options.candidate,
       .device = device,
       .installation = Installation::find(device, options.runner, options.cudasim),
+      .deferred_streams = true,
       .call_seconds = options.timeout};
   state.session.emplace(session, state.operation.signature);
   state.record.seed = options.seed;
@@ -152,11 +152,7 @@ int main(int argc, char** argv) {
     std::cerr << "--candidate=LIBRARY is required; see --help\n";
     return static_cast<int>(Exit::usage);
   }
-  // Drawn here, after the candidate's source is fixed.
-  if (seed->count() == 0) {
-    std::random_device random;
-    options.seed = (std::uint64_t{random()} << 21) ^ random();  // 53 bits: exact in any JSON
-  }
+  if (seed->count() == 0) options.seed = draw_seed();
   try {
     return verify(options);
   } catch (const hone::Error& error) {

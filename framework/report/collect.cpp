@@ -172,7 +172,8 @@ class TrialReader {
     judge(json, "verify.json");
   }
 
-  /// Timings never change the outcome: what is wrong with them is noted apart.
+  /// Timings change the outcome only where they cannot be true; what else is wrong with them is
+  /// noted apart.
   void take_bench() {
     const Trial judged = trial_;
     const auto json = record("bench.json", "hone.bench/1");
@@ -183,6 +184,7 @@ class TrialReader {
     }
     if (!json) return;
     const std::string outcome = text(*json, "outcome");
+    if (outcome == "suspicious") return settle(outcome, text(*json, "evidence"));
     if (outcome != "benchmarked" && outcome != "skipped")
       trial_.bench_problem = clean_line(fmt::format("{}: {}", outcome, text(*json, "evidence")));
     trial_.time_kind = clean_line(text(*json, "time_kind"));

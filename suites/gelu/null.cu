@@ -6,7 +6,7 @@
 #define HONE_NULL(kind)                                                                     \
   extern "C" cudaError_t gelu_forward_##kind(const float* x, float* y, int n,               \
                                              cudaStream_t stream) {                         \
-    return null_candidate<Null::kind>(x, y, n, stream,                                      \
-                                      [=] { return right_gelu_forward(x, y, n, stream); }); \
+    return null_candidate<Null::kind>(                                                      \
+        x, y, n, stream, [=](cudaStream_t on) { return right_gelu_forward(x, y, n, on); }); \
   }
 HONE_EACH_NULL(HONE_NULL)

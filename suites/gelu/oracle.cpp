@@ -45,7 +45,7 @@ Operation hone_operation() {
                            1025, 4099, 65537, 150001}),
       .bench_shapes = shapes_1d({4096, 65536, 1 << 19}),
       .families = {Family::normal, Family::large, Family::tiny, Family::zeros, Family::ones,
-                   Family::structured},
+                   Family::structured, Family::mixed, Family::subnormal},
       .make = make,
       .reference = reference,
       // x * 0.5 * (1 + erf(x * c)), erf as a polynomial of about 20 operations.

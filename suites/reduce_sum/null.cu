@@ -3,10 +3,10 @@
 #undef reduce_sum
 #include "../null.cuh"
 
-#define HONE_NULL(kind)                                                                     \
-  extern "C" cudaError_t reduce_sum_##kind(const float* x, float* out, int n,               \
-                                           cudaStream_t stream) {                           \
-    return null_candidate<Null::kind>(x, out, 1, stream,                                    \
-                                      [=] { return right_reduce_sum(x, out, n, stream); }); \
+#define HONE_NULL(kind)                                                                       \
+  extern "C" cudaError_t reduce_sum_##kind(const float* x, float* out, int n,                 \
+                                           cudaStream_t stream) {                             \
+    return null_candidate<Null::kind>(                                                        \
+        x, out, 1, stream, [=](cudaStream_t on) { return right_reduce_sum(x, out, n, on); }); \
   }
 HONE_EACH_NULL(HONE_NULL)

@@ -65,7 +65,7 @@ Operation hone_operation() {
                      {2, 1025}, {257, 5}, {33, 64}, {1, 4099}, {2, 5000}, {64, 768}, {1031, 17}}),
       .bench_shapes = shapes_2d({{16, 128}, {128, 512}, {128, 1024}}),
       .families = {Family::normal, Family::large, Family::offset, Family::tiny, Family::zeros,
-                   Family::constant, Family::structured},
+                   Family::constant, Family::structured, Family::mixed, Family::cancelling, Family::subnormal},
       .make = make,
       .reference = reference,
       // Each value: compare, subtract, exponentiate (2), add, divide.

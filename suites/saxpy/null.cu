@@ -6,7 +6,7 @@
 #define HONE_NULL(kind)                                                                     \
   extern "C" cudaError_t saxpy_##kind(int n, float alpha, const float* x, float* y,         \
                                       cudaStream_t stream) {                                \
-    return null_candidate<Null::kind>(x, y, n, stream,                                      \
-                                      [=] { return right_saxpy(n, alpha, x, y, stream); }); \
+    return null_candidate<Null::kind>(                                                      \
+        x, y, n, stream, [=](cudaStream_t on) { return right_saxpy(n, alpha, x, y, on); }); \
   }
 HONE_EACH_NULL(HONE_NULL)

@@ -43,7 +43,7 @@ Operation hone_operation() {
                            1025, 4099, 65537, 300007}),
       .bench_shapes = shapes_1d({4096, 65536, 1 << 20}),
       .families = {Family::normal, Family::large, Family::tiny, Family::zeros, Family::ones,
-                   Family::structured},
+                   Family::structured, Family::mixed, Family::subnormal, Family::special},
       .make = make,
       .reference = reference,
       .cost =
