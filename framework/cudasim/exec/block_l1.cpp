@@ -27,23 +27,20 @@ void BlockL1::clear() {
 
 std::uint32_t BlockL1::take_slowly(std::uint64_t line, std::uint32_t sectors) {
   const std::uint64_t first = place(line), key = line & ~std::uint64_t{0} >> 4;
-  Entry* chosen = nullptr;  // the line's own, else the first free one, else the older
+  Entry* chosen = nullptr;  // the line's own, else the first free one, else the oldest
   std::uint32_t missing = sectors;
-  bool found = false, chosen_is_free = false;
+  bool found = false;
   for (std::uint64_t way = 0; way < kWays; ++way) {
     Entry& e = entries_[(first + way) & mask_];
     const bool free = e.generation + 1 < generation_;
-    if (!free && e.key >> 4 == key) {
+    found = !free && e.key >> 4 == key;
+    if (found) {
       missing = static_cast<std::uint32_t>(sectors & ~e.key);
       e.key |= sectors;
       if (e.generation == generation_) return missing;
-      chosen = &e;
-      found = true;
-      break;
     }
-    if (chosen_is_free) continue;
-    if (free || chosen == nullptr || e.generation < chosen->generation) chosen = &e;
-    chosen_is_free = free;
+    if (found || free || chosen == nullptr || e.generation < chosen->generation) chosen = &e;
+    if (found || free) break;
   }
   if (!found) chosen->key = line << 4 | sectors;
   chosen->generation = generation_;

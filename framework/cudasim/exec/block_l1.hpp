@@ -26,7 +26,7 @@ class BlockL1 {
     Entry& e = entries_[place(line)];
     if (e.key >> 4 == line && e.generation == generation_) [[likely]] {
       const auto missing = static_cast<std::uint32_t>(sectors & ~e.key);
-      e.key |= sectors;
+      if (missing != 0) e.key |= sectors;
       return missing;
     }
     return take_slowly(line, sectors);

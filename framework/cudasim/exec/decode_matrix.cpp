@@ -197,6 +197,14 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
               wmma,
               saturate,
               bit_operation};
+  const auto places = [&](char which, unsigned registers, Type type) {
+    e.values.push_back(reinterpret_cast<std::int64_t>(
+        handlers::matrix_places(shape, which, wmma, registers, type)));
+  };
+  places('a', o.a, o.a_type);
+  places('b', o.b, o.b_type);
+  places('c', o.c, o.c_type);
+  places('d', o.d, o.d_type);
   OpInfo& info = program_.info.back();
   info.tensor_flops = 2 * shape.m * shape.n * shape.k;
   info.tensor_integer = o.d_type == Type::s32;

@@ -8,6 +8,10 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <vector>
 
 namespace cudasim::handlers {
 namespace {
@@ -48,38 +52,6 @@ double eight_bits(std::uint32_t b, int exponent_bits) {
   if (exponent_bits == 4 && magnitude == 0x7f) v = NAN;
   if (exponent_bits == 5 && e == 31) v = m == 0 ? INFINITY : NAN;
   return b & 0x80 ? -v : v;
-}
-
-/// Element `index` of a register's raw bits as a number.
-double element(std::uint64_t raw, unsigned index, Type type) {
-  const unsigned bits = matrix_element_bits(type);
-  const std::uint64_t v =
-      bits == 64 ? raw : raw >> (index * bits) & ((std::uint64_t{1} << bits) - 1);
-  switch (type) {
-    case Type::f16:
-      return half_to_float(static_cast<std::uint16_t>(v));
-    case Type::bf16:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16);
-    case Type::tf32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(v) &
-                                  ~0x1fffu);  // the low bits are ignored
-    case Type::f32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(v));
-    case Type::f64:
-      return std::bit_cast<double>(v);
-    case Type::s8:
-      return static_cast<std::int8_t>(v);
-    case Type::s4:
-      return static_cast<std::int8_t>(v << 4) >> 4;
-    case Type::s32:
-      return static_cast<std::int32_t>(v);
-    case Type::e4m3:
-      return eight_bits(static_cast<std::uint32_t>(v), 4);
-    case Type::e5m2:
-      return eight_bits(static_cast<std::uint32_t>(v), 5);
-    default:
-      return static_cast<double>(v);
-  }
 }
 
 std::uint64_t register_of(const std::uint8_t* r, std::int32_t offset, unsigned lane,
@@ -139,20 +111,57 @@ void place(const MatrixShape& s, char which, bool wmma, unsigned registers, unsi
   }
 }
 
-void gather(const MatrixOp& o, char which, bool wmma, const std::uint8_t* r,
-            const std::int32_t* offsets, unsigned registers, Type type, double* matrix) {
-  const unsigned bits = matrix_element_bits(type), bytes = bits == 64 ? 8 : 4,
-                 per = bits == 64 ? 1 : 32 / bits;
-  const unsigned columns = which == 'a' ? o.shape.k : o.shape.n;
+/// Puts a fragment's elements where they belong in the matrix, as number(bits of the element).
+template <unsigned Bits, typename Number>
+void gather_as(const std::uint8_t* r, const std::int32_t* offsets, unsigned registers,
+               const std::uint16_t* places, double* matrix, Number&& number) {
+  constexpr unsigned bytes = Bits == 64 ? 8 : 4, per = Bits == 64 ? 1 : 32 / Bits;
+  constexpr std::uint64_t mask = Bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << Bits) - 1;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     for (unsigned n = 0; n < registers; ++n) {
-      const std::uint64_t raw = register_of(r, offsets[n], lane, bytes);
-      for (unsigned i = 0; i < per; ++i) {
-        unsigned row = 0, column = 0;
-        place(o.shape, which, wmma, registers, per, lane, n, i, row, column);
-        matrix[row * columns + column] = element(raw, i, type);
-      }
+      std::uint64_t raw = 0;
+      std::memcpy(&raw, r + offsets[n] + lane * bytes, bytes);
+      for (unsigned i = 0; i < per; ++i) matrix[*places++] = number(raw >> (i * Bits) & mask);
     }
+  }
+}
+void gather(const std::uint8_t* r, const std::int32_t* offsets, unsigned registers, Type type,
+            const std::uint16_t* places, double* matrix) {
+  const auto with = [&]<unsigned Bits>(auto&& number) {
+    gather_as<Bits>(r, offsets, registers, places, matrix, number);
+  };
+  const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
+  switch (type) {
+    case Type::f16:
+      return with.operator()<16>(
+          [](std::uint64_t v) { return half_to_float(static_cast<std::uint16_t>(v)); });
+    case Type::bf16:
+      return with.operator()<16>(
+          [&](std::uint64_t v) { return std::bit_cast<float>(low(v) << 16); });
+    case Type::tf32:  // the low bits are ignored
+      return with.operator()<32>(
+          [&](std::uint64_t v) { return std::bit_cast<float>(low(v) & ~0x1fffu); });
+    case Type::f32:
+      return with.operator()<32>([&](std::uint64_t v) { return std::bit_cast<float>(low(v)); });
+    case Type::f64:
+      return with.operator()<64>([](std::uint64_t v) { return std::bit_cast<double>(v); });
+    case Type::s32:
+      return with.operator()<32>([](std::uint64_t v) { return static_cast<std::int32_t>(v); });
+    case Type::s8:
+      return with.operator()<8>([](std::uint64_t v) { return static_cast<std::int8_t>(v); });
+    case Type::e4m3:
+      return with.operator()<8>([&](std::uint64_t v) { return eight_bits(low(v), 4); });
+    case Type::e5m2:
+      return with.operator()<8>([&](std::uint64_t v) { return eight_bits(low(v), 5); });
+    case Type::s4:
+      return with.operator()<4>(
+          [](std::uint64_t v) { return static_cast<std::int8_t>(v << 4) >> 4; });
+    case Type::u4:
+      return with.operator()<4>([](std::uint64_t v) { return static_cast<double>(v); });
+    case Type::b1:
+      return with.operator()<1>([](std::uint64_t v) { return static_cast<double>(v); });
+    default:
+      return with.operator()<8>([](std::uint64_t v) { return static_cast<double>(v); });
   }
 }
 
@@ -172,14 +181,36 @@ unsigned matrix_element_bits(Type type) {
   }
 }
 
+const std::uint16_t* matrix_places(const MatrixShape& s, char which, bool wmma, unsigned registers,
+                                   Type type) {
+  using Key = std::tuple<unsigned, unsigned, unsigned, char, bool, unsigned, unsigned>;
+  static std::mutex mutex;
+  static std::map<Key, std::vector<std::uint16_t>> all;
+  const unsigned bits = matrix_element_bits(type), per = bits == 64 ? 1 : 32 / bits,
+                 columns = which == 'a' ? s.k : s.n;
+  const std::lock_guard lock(mutex);
+  auto& places = all[{s.m, s.n, s.k, which, wmma, registers, per}];
+  if (!places.empty()) return places.data();
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    for (unsigned n = 0; n < registers; ++n) {
+      for (unsigned i = 0; i < per; ++i) {
+        unsigned row = 0, column = 0;
+        place(s, which, wmma, registers, per, lane, n, i, row, column);
+        places.push_back(static_cast<std::uint16_t>(row * columns + column));
+      }
+    }
+  }
+  return places.data();
+}
+
 void matrix_multiply(std::uint8_t* r, const Op& op, std::uint32_t, Warp&) {
   const MatrixOp o = unpack_matrix_op(*op.extra);
   const std::int32_t* offsets = op.extra->registers.data();
   const unsigned m = o.shape.m, n = o.shape.n, k = o.shape.k;
-  static thread_local double a[32 * 256], b[256 * 32], c[32 * 32];
-  gather(o, 'a', o.wmma, r, offsets + o.d, o.a, o.a_type, a);
-  gather(o, 'b', o.wmma, r, offsets + o.d + o.a, o.b, o.b_type, b);
-  gather(o, 'c', o.wmma, r, offsets + o.d + o.a + o.b, o.c, o.c_type, c);
+  double a[32 * 256], b[256 * 32], c[32 * 32];
+  gather(r, offsets + o.d, o.a, o.a_type, o.a_places, a);
+  gather(r, offsets + o.d + o.a, o.b, o.b_type, o.b_places, b);
+  gather(r, offsets + o.d + o.a + o.b, o.c, o.c_type, o.c_places, c);
   for (unsigned i = 0; i < m; ++i) {
     double sums[32] = {};
     for (unsigned x = 0; x < k; ++x) {
@@ -201,14 +232,11 @@ void matrix_multiply(std::uint8_t* r, const Op& op, std::uint32_t, Warp&) {
   }
   const unsigned bits = matrix_element_bits(o.d_type), bytes = bits == 64 ? 8 : 4,
                  per = bits == 64 ? 1 : 32 / bits;
+  const std::uint16_t* places = o.d_places;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     for (unsigned reg = 0; reg < o.d; ++reg) {
       std::uint64_t raw = 0;
-      for (unsigned i = 0; i < per; ++i) {
-        unsigned row = 0, column = 0;
-        place(o.shape, 'd', o.wmma, o.d, per, lane, reg, i, row, column);
-        put_element(raw, i, o.d_type, c[row * n + column]);
-      }
+      for (unsigned i = 0; i < per; ++i) put_element(raw, i, o.d_type, c[*places++]);
       set_register(r, offsets[reg], lane, bytes, raw);
     }
   }
@@ -406,6 +434,11 @@ MatrixOp unpack_matrix_op(const Extra& extra) {
   o.wmma = v[11] != 0;
   o.saturate = v[12] != 0;
   o.bit_operation = static_cast<int>(v[13]);
+  const auto places = [&](std::size_t i) { return reinterpret_cast<const std::uint16_t*>(v[i]); };
+  o.a_places = places(14);
+  o.b_places = places(15);
+  o.c_places = places(16);
+  o.d_places = places(17);
   return o;
 }
 

@@ -14,7 +14,13 @@ struct MatrixOp {
   Type d_type{}, a_type{}, b_type{}, c_type{};
   bool wmma = false, saturate = false;
   int bit_operation = 0;  ///< b1: 1 xor.popc, 2 and.popc
+  /// Index in the row-major matrix of each fragment's elements, by lane, register and element.
+  const std::uint16_t *a_places = nullptr, *b_places = nullptr, *c_places = nullptr,
+                      *d_places = nullptr;
 };
+/// The places of a fragment ('a', 'b', 'c' or 'd'), made once.
+const std::uint16_t* matrix_places(const MatrixShape& shape, char which, bool wmma,
+                                   unsigned registers, Type type);
 MatrixOp unpack_matrix_op(const Extra& extra);
 unsigned matrix_element_bits(Type type);
 

@@ -1,4 +1,6 @@
 // Warp-level exchange: shfl, vote, match, redux, elect.
+#include <cstring>
+
 #include "cudasim/exec/decoder.hpp"
 
 namespace cudasim::handlers {
@@ -17,6 +19,12 @@ void set_predicate(std::uint8_t* r, std::int32_t offset, std::uint32_t mask, std
 
 enum class Mode { up, down, bfly, idx };
 
+bool uniform(const std::uint32_t* values) {
+  std::uint32_t different = 0;
+  for (unsigned i = 0; i < kWarpSize; ++i) different |= values[i] ^ values[0];
+  return different == 0;
+}
+
 template <Mode M>
 void shuffle_lanes(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp&) {
   auto* d = lanes<std::uint32_t>(r, op.r[0]);
@@ -25,6 +33,13 @@ void shuffle_lanes(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp&) {
   const auto* c = lanes<std::uint32_t>(r, op.r[4]);
   std::uint32_t values[kWarpSize];
   std::uint32_t in_range = 0;
+  if (M == Mode::bfly && mask == kFullMask && (c[0] & 0x1f1f) == 31 && uniform(b) && uniform(c)) {
+    // The usual step of a reduction: whole warps, no segments.
+    const std::uint32_t delta = b[0] & 31;
+    for (unsigned i = 0; i < kWarpSize; ++i) values[i] = a[i ^ delta];
+    std::memcpy(d, values, sizeof values);
+    return set_predicate(r, op.r[1], mask, kFullMask);
+  }
   for (unsigned i = 0; i < kWarpSize; ++i) {
     const std::uint32_t delta = b[i] & 31, segment = c[i] >> 8 & 31, clamp = c[i] & 31;
     const auto lane = static_cast<std::int32_t>(i);

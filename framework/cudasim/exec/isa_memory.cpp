@@ -79,15 +79,16 @@ inline void mark_line(std::uint64_t* bitmap, const Window& window, std::uint64_t
   bitmap[at >> 6] |= std::uint64_t{sectors} << (at & 63);
 }
 /// A warp reads sectors of a line of global memory: through the block's L1.
-inline void read_line(Warp& w, const Window& window, const Op& op, std::uint64_t line,
-                      std::uint32_t sectors) {
+[[gnu::always_inline]] inline void read_line(Warp& w, const Window& window, const Op& op,
+                                             std::uint64_t line, std::uint32_t sectors) {
   std::uint32_t missing = sectors;
-  if (!(op.aux & kNotInL1)) {
+  if (!(op.aux & kNotInL1)) [[likely]] {
     missing = w.block->l1.take(line, sectors);
     w.worker->counters.l1_hit_sectors += count_of(sectors & ~missing);
+    if (missing == 0) [[likely]]
+      return;
   }
-  if (missing != 0 && window.read_bits != nullptr)
-    mark_line(window.read_bits, window, line, missing);
+  if (window.read_bits != nullptr) mark_line(window.read_bits, window, line, missing);
 }
 /// Calls visit(line, sectors) for the lines from the one of `first` to the one of `last`, both
 /// sectors.
@@ -346,6 +347,11 @@ void load_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
       ++c.global_load_requests;
       c.global_load_sectors += last - first + 1;
       c.global_load_bytes += total * kWarpSize;
+      if (total % 4 == 0 && (a[0] & 127) == 0) [[likely]] {
+        for (std::uint64_t line = a[0] >> 7; line < (a[0] >> 7) + total / 4; ++line)
+          read_line(w, window, op, line, 15);
+        return;
+      }
       each_line_between(first, last, [&](std::uint64_t line, std::uint32_t sectors) {
         read_line(w, window, op, line, sectors);
       });

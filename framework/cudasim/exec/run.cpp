@@ -283,7 +283,7 @@ Ran run_warp(Warp& w) {
     w.frame = g->frame;
     w.active = mask;
     std::uint32_t start = pc;
-    const auto lanes = static_cast<std::int64_t>(std::popcount(mask));
+    const std::int64_t lanes = mask == kFullMask ? kWarpSize : std::popcount(mask);
     const auto end_segment = [&](std::uint32_t end) {
       if constexpr (kCount) {
         ++k.executed[start];
@@ -299,7 +299,7 @@ Ran run_warp(Warp& w) {
       if (op.guard != 0) {
         m &= predicate(r, op.guard) ^ op.guard_flip;
         if (op.step != Step::branch) {
-          if constexpr (kCount) k.idle_lanes[pc] += std::popcount(mask & ~m);
+          if (kCount && m != mask) k.idle_lanes[pc] += std::popcount(mask & ~m);
           if (m == 0) {
             if (++pc >= limit) {
               end_segment(pc);

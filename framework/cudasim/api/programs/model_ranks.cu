@@ -226,7 +226,7 @@ void check_product(float* c, const std::vector<float>& a, const std::vector<floa
 }
 
 void products() {
-  constexpr int n = 384;
+  constexpr int n = 256;
   const auto a = small_numbers(n * n, 1), b = small_numbers(n * n, 2);
   float *da = device(a), *db = device(b), *c = device<float>(n * n);
   Ladder ladder("FP32 matrix product");
@@ -462,7 +462,7 @@ __global__ void product_slabs(float* c, const float* a, const float* b, int n, i
 }
 
 void tf32_ladder() {
-  constexpr int m = 512, n = 1024, k = 256;
+  constexpr int m = 512, n = 1024, k = 128;
   const auto a = small_numbers(std::size_t(m) * k, 3), b = small_numbers(std::size_t(k) * n, 4);
   float *da = device(a), *db = device(b), *c = device<float>(std::size_t(m) * n);
   Ladder ladder("TF32 matrix product");
