@@ -37,6 +37,7 @@ What is fetched, only where it is missing, each file pinned by its SHA-256 (cmak
   Qwen2.5-Coder-0.5B-Instruct, 4 bit  478 MB  PyPI, by an individual packager who states no
   (or 1.5B, 1.1 GB)                           licence (upstream: Apache-2.0, as far as we know)
   cmake, where older than 3.25         28 MB  PyPI, by Kitware, BSD-3-Clause
+  toml++, where not packaged          1.3 MB  PyPI (in pytomlpp's source), MIT
 
 Exit codes: 0 good, 1 a build, test or gate failed, 2 usage, 4 a dependency cannot be had.
 EOF
@@ -88,7 +89,7 @@ logged() {
   fi
 }
 
-for part in system wheels toolkit llama_server model doctor; do
+for part in system tomlplusplus wheels toolkit llama_server model doctor; do
   # shellcheck source=/dev/null
   source "cmake/deps/$part.sh"
 done
@@ -97,6 +98,7 @@ dependencies() {
   local start=$EPOCHREALTIME
   check_machine
   ensure_packages
+  ensure_toml
   ensure_cmake
   ensure_toolkit
   ensure_llama_server

@@ -12,6 +12,7 @@ doctor() {
     "$(nproc)" "$(uname -m)"
   mapfile -t missing < <(missing_packages)
   if ((${#missing[@]})); then absent packages "${missing[*]}"; else found packages "${#packages[@]} Debian packages"; fi
+  if toml_is_there; then found toml++ "headers"; else absent toml++ "libtomlplusplus-dev"; fi
   if cmake_is_new cmake; then
     found cmake "$(cmake --version | head -n 1)"
   elif cmake_is_new "$deps/venv/bin/cmake"; then

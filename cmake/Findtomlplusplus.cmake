@@ -1,0 +1,15 @@
+# toml++ (headers): the system's package, else what bootstrap.sh fetched for systems without one.
+find_package(tomlplusplus CONFIG QUIET)
+if(NOT TARGET tomlplusplus::tomlplusplus)
+  find_path(TOMLPLUSPLUS_INCLUDE toml++/toml.h HINTS ${CMAKE_BINARY_DIR}/deps/tomlplusplus)
+  if(TOMLPLUSPLUS_INCLUDE)
+    add_library(tomlplusplus::tomlplusplus INTERFACE IMPORTED GLOBAL)
+    target_include_directories(tomlplusplus::tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE})
+  endif()
+endif()
+include(FindPackageHandleStandardArgs)
+if(TARGET tomlplusplus::tomlplusplus)
+  set(tomlplusplus_found_by "toml++")
+endif()
+find_package_handle_standard_args(tomlplusplus REQUIRED_VARS tomlplusplus_found_by
+  REASON_FAILURE_MESSAGE "install libtomlplusplus-dev or run ./bootstrap.sh deps")
