@@ -214,6 +214,7 @@ class Candidate {
     const char* (*text)() = nullptr;
     if (find(text, "cudasimCountersJson")) reply.counters = text();
     if (find(text, "cudasimLastFault")) reply.fault = text();
+    if (find(text, "cudasimFindings")) reply.findings = text();
     return reply;
   }
 

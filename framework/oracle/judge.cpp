@@ -14,6 +14,7 @@
 namespace hone::oracle {
 namespace {
 
+namespace fs = std::filesystem;
 using storage::Json;
 
 // cudaError_t values that say more than "launch error".
@@ -83,10 +84,51 @@ Finding judge_fault(const std::string& text) {
   }
   if (const std::string file = text_of(fault, "file"); !file.empty()) {
     const auto line = fault.find("line");
-    add(fmt::format("at {}:{}", std::filesystem::path(file).filename().string(),
+    add(fmt::format("at {}:{}", fs::path(file).filename().string(),
                     line != fault.end() && line->is_number_integer() ? line->get<int>() : 0));
   }
   return finding;
+}
+
+Outcome outcome_of_check(const std::string& check) {
+  if (check == "racecheck") return Outcome::race;
+  if (check == "synccheck") return Outcome::sync_fault;
+  return Outcome::memory_fault;
+}
+
+/// "read by thread [1,0,0] of block [0,0,0] at kernel.cu:12": one side of a finding.
+std::string side_of(const Json& finding, const char* key) {
+  const auto side = finding.find(key);
+  if (side == finding.end() || !side->is_object()) return {};
+  std::string text = fmt::format("{} by thread {} of block {}", text_of(*side, "access"),
+                                 triple_of(*side, "thread"), triple_of(*side, "block"));
+  if (const std::string file = text_of(*side, "file"); !file.empty()) {
+    const auto line = side->find("line");
+    text += fmt::format(" at {}:{}", fs::path(file).filename().string(),
+                        line != side->end() && line->is_number_integer() ? line->get<int>() : 0);
+  }
+  return text;
+}
+
+/// The first error that cudasim's checks found (cudasim.h) as an outcome and one line.
+Finding judge_findings(const std::string& text) {
+  const Json findings = Json::parse(text, nullptr, false);
+  if (!findings.is_array()) return {};
+  for (const Json& found : findings) {
+    if (!found.is_object() || text_of(found, "severity") != "error") continue;
+    Finding finding{outcome_of_check(text_of(found, "check")),
+                    without_addresses(text_of(found, "message"))};
+    if (const std::string kernel = text_of(found, "kernel"); !kernel.empty()) {
+      finding.evidence += ", in " + kernel;
+    }
+    for (const char* side : {"at", "other"}) {
+      if (const std::string told = side_of(found, side); !told.empty()) {
+        finding.evidence += "; " + told;
+      }
+    }
+    return finding;
+  }
+  return {};
 }
 
 Finding judge_errors(const protocol::Returned& returned) {
@@ -276,8 +318,8 @@ Judgement compare(const std::string& name, const Tensor& got, const Expected& ex
 Judgement judge(const Operation& operation, const Problem& problem,
                 const std::vector<Expected>& expected, const CallPlan& plan,
                 const protocol::Returned& returned) {
-  for (const Finding& finding : {judge_fault(returned.fault), judge_errors(returned),
-                                 judge_leftovers(operation, returned)}) {
+  for (const Finding& finding : {judge_fault(returned.fault), judge_findings(returned.findings),
+                                 judge_errors(returned), judge_leftovers(operation, returned)}) {
     if (!finding.correct()) return {finding};
   }
   Judgement judgement;

@@ -63,6 +63,28 @@ TEST(Judge, WorkThatGoesOnAfterTheWaitIsASyncFault) {
   EXPECT_THAT(finding.evidence, HasSubstr("y changed after the call's stream was waited for"));
 }
 
+TEST(Judge, WhatTheChecksFindDecidesThoughTheOutputAgrees) {
+  const auto found = [](const std::string& check, const std::string& severity) {
+    return judged([&](float* x, float* y, int n, auto& reply) {
+      double_right(x, y, n, reply);
+      reply.findings = R"([{"check": ")" + check + R"(", "severity": ")" + severity +
+                       R"(", "message": "race on shared memory", "kernel": "k",
+                       "at": {"access": "read", "thread": [1, 0, 0], "block": [0, 0, 0],
+                              "file": "/tmp/a/kernel.cu", "line": 12},
+                       "other": {"access": "write", "thread": [2, 0, 0], "block": [0, 0, 0]}}])";
+    });
+  };
+  const Finding race = found("racecheck", "error");
+  EXPECT_EQ(race.outcome, Outcome::race);
+  EXPECT_EQ(race.evidence,
+            "race on shared memory, in k; read by thread [1,0,0] of block [0,0,0] at kernel.cu:12; "
+            "write by thread [2,0,0] of block [0,0,0]");
+  EXPECT_EQ(found("synccheck", "error").outcome, Outcome::sync_fault);
+  EXPECT_EQ(found("initcheck", "error").outcome, Outcome::memory_fault);
+  EXPECT_EQ(found("memcheck", "error").outcome, Outcome::memory_fault);
+  EXPECT_EQ(found("racecheck", "warning").outcome, Outcome::correct) << "the same value twice";
+}
+
 TEST(Judge, AThreadLeftBehindIsSuspicious) {
   const Finding finding = judged([](float* x, float* y, int n, auto& reply) {
     double_right(x, y, n, reply);

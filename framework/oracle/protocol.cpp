@@ -170,7 +170,7 @@ std::string encode(const Returned& returned) {
   writer << returned.setup_error << returned.entry_error << returned.last_error
          << returned.sync_error << returned.error_text << returned.device_ms << returned.host_ns
          << returned.late << returned.threads << returned.counters << returned.fault
-         << std::uint64_t{returned.buffers.size()};
+         << returned.findings << std::uint64_t{returned.buffers.size()};
   for (const std::string& buffer : returned.buffers) writer << buffer;
   return writer.out;
 }
@@ -180,7 +180,7 @@ std::optional<Returned> decode_returned(std::string_view bytes) {
   Returned returned;
   reader >> returned.setup_error >> returned.entry_error >> returned.last_error >>
       returned.sync_error >> returned.error_text >> returned.device_ms >> returned.host_ns >>
-      returned.late >> returned.threads >> returned.counters >> returned.fault;
+      returned.late >> returned.threads >> returned.counters >> returned.fault >> returned.findings;
   returned.buffers.resize(reader.count());
   for (std::string& buffer : returned.buffers) reader >> buffer;
   return finish(reader, returned);

@@ -78,6 +78,7 @@ struct Returned {
   std::uint32_t threads = 0;         ///< host threads that the call left behind
   std::string counters;              ///< cudasim's JSON, or empty
   std::string fault;                 ///< cudasim's last fault as JSON, or empty
+  std::string findings;              ///< of cudasim's checks so far, as JSON, or empty
   std::vector<std::string> buffers;  ///< each with its guard bands, in parameter order
 };
 

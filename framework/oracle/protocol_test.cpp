@@ -23,6 +23,7 @@ Returned sample_returned() {
   returned.late = 1;
   returned.threads = 2;
   returned.counters = "{}";
+  returned.findings = "[]";
   returned.buffers = {std::string("\0\1\2", 3), ""};
   return returned;
 }
@@ -56,6 +57,7 @@ TEST(Protocol, ReturnedSurvivesTheTrip) {
   EXPECT_EQ(copy->sync_error, 700);
   EXPECT_EQ(copy->device_ms, 1.5);
   EXPECT_EQ(copy->late, 1);
+  EXPECT_EQ(copy->findings, "[]");
   EXPECT_EQ(copy->threads, 2u);
   EXPECT_EQ(copy->buffers, sample_returned().buffers);
 }

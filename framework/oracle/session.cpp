@@ -51,6 +51,7 @@ Finding Session::start() {
   command.environment["LD_LIBRARY_PATH"] = options_.installation.runtime_dir.string();
   if (options_.device == Device::sim) {
     // The simulator's own watchdog names the kernel; ours only ends the process.
+    if (!options_.checks.empty()) command.environment["CUDASIM_CHECK"] = options_.checks;
     command.environment["CUDASIM_STREAMS"] = options_.deferred_streams ? "deferred" : "eager";
     command.environment["CUDASIM_WATCHDOG_SECONDS"] = fmt::format("{:g}", options_.call_seconds);
   }

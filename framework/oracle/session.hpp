@@ -26,6 +26,8 @@ struct SessionOptions {
   /// On cudasim: work is done when it is waited for, not when it is submitted. Shows missing waits;
   /// the model's time of several streams is true without it.
   bool deferred_streams = false;
+  /// On cudasim: names of checks, separated by commas; see cudasim.h.
+  std::string checks;
   double call_seconds = 20;  ///< deadline of one call
   double load_seconds = 30;  ///< … of starting and loading
 };

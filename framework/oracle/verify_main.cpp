@@ -82,6 +82,7 @@ int verify(const Options& options) {
       .device = device,
       .installation = Installation::find(device, options.runner, options.cudasim),
       .deferred_streams = true,
+      .checks = "memcheck,racecheck,initcheck,synccheck",
       .call_seconds = options.timeout};
   state.session.emplace(session, state.operation.signature);
   state.record.seed = options.seed;
