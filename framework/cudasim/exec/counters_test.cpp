@@ -354,6 +354,48 @@ SKIP: ret; })");
   memory_.free(big);
 }
 
+// The shortcuts for lanes at one address and in a row give what the general way gives.
+TEST_F(CountersTest, LanesAtOneAddress) {
+  compile(R"(
+.visible .entry k(.param .u64 x, .param .u64 out)
+{ .reg .pred p, q; .reg .b32 %r<9>; .reg .b64 %rd<9>; .shared .align 16 .b8 tile[256];
+  ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;
+  mov.u32 %r5, tile; mad.lo.u32 %r6, %r1, 4, %r5; setp.lt.u32 p, %r1, 10; mov.u32 %r7, 0;
+AGAIN: mov.u32 %r2, %r1; mov.u32 %r3, %r1; mov.u32 %r4, %r1;
+  @p ld.global.u32 %r2, [%rd1+4]; ld.global.s8 %r3, [%rd1+8];
+  st.shared.u32 [%r6], %r1; @p ld.shared.u32 %r4, [tile+12]; ld.shared.u32 %r8, [%r6];
+  add.u32 %r7, %r7, 1; setp.lt.u32 q, %r7, 2; @q bra AGAIN;
+  mul.wide.u32 %rd3, %r1, 16; add.s64 %rd4, %rd2, %rd3;
+  st.global.v4.u32 [%rd4], {%r2, %r3, %r4, %r8}; ret; })");
+  const auto x = array(std::vector<std::uint32_t>{1, 77, 0xf0, 3}),
+             out = array(std::vector<std::uint32_t>(128));
+  const Counters c = count({1}, {32}, x, out);
+  const auto got = read<std::uint32_t>(out, 128);
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(got[4 * i], i < 10 ? 77u : i);
+    EXPECT_EQ(got[4 * i + 1], 0xfffffff0u);
+    EXPECT_EQ(got[4 * i + 2], i < 10 ? 3u : i);
+    EXPECT_EQ(got[4 * i + 3], i);
+  }
+  EXPECT_EQ(c.global_load_requests, 4u);
+  EXPECT_EQ(c.global_load_sectors, 4u);
+  EXPECT_EQ(c.l1_hit_sectors, 3u);
+  EXPECT_EQ(c.global_load_bytes, 2u * (10 * 4 + 32));
+  EXPECT_EQ(c.shared_load_wavefronts, 4u);
+  EXPECT_EQ(c.shared_load_bytes, 2u * (10 * 4 + 128));
+}
+
+TEST_F(CountersTest, OneAddressOutsideIsAFault) {
+  compile(
+      ".visible .entry k(.param .u64 x) { .reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .pred p;\n"
+      "ld.param.u64 %rd1, [x]; mov.u32 %r2, 0;\nAGAIN: ld.global.u32 %r1, [%rd1]; add.s64 %rd1, "
+      "%rd1, 4; add.u32 %r2, %r2, 1; setp.lt.u32 p, %r2, 5; @p bra AGAIN; ret; }");
+  const auto x = array(std::vector<std::uint32_t>(4));
+  const LaunchResult result = run({1}, {32}, x);
+  EXPECT_EQ(result.fault.kind, FaultKind::illegal_address);
+  EXPECT_EQ(result.fault.address, x + 16);
+}
+
 std::uint64_t resident_bytes() {
   std::uint64_t total = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> total >> resident;

@@ -37,6 +37,23 @@ struct UnsignedOf<16> {
 template <unsigned Bytes>
 using Raw = typename UnsignedOf<Bytes>::type;
 
+/// The lanes of `mask` are at one address.
+inline bool uniform_on(const std::uint64_t* a, std::uint32_t mask, std::uint64_t address) {
+  std::uint64_t different = 0;
+  for (unsigned i = 0; i < kWarpSize; ++i)
+    different |= (a[i] ^ address) & (0 - std::uint64_t{mask >> i & 1});
+  return different == 0;
+}
+/// d[i] = value on the lanes of `mask`.
+template <typename T>
+inline void fill_lanes(T* d, std::uint32_t mask, T value) {
+  if (mask == kFullMask) {
+    for (unsigned i = 0; i < kWarpSize; ++i) d[i] = value;
+  } else {
+    for (unsigned i = 0; i < kWarpSize; ++i) d[i] = mask >> i & 1 ? value : d[i];
+  }
+}
+
 inline void addresses(const std::uint8_t* r, const Op& op, std::uint64_t* a) {
   const std::uint64_t offset = static_cast<std::uint64_t>(op.imm);
   if (op.aux & 1) {
@@ -55,11 +72,6 @@ inline bool consecutive(const std::uint64_t* a, std::uint64_t step) {
   std::uint64_t different = 0;
 #pragma GCC ivdep
   for (unsigned i = 0; i < kWarpSize; ++i) different |= a[i] ^ (a[0] + i * step);
-  return different == 0;
-}
-inline bool uniform(const std::uint64_t* a) {
-  std::uint64_t different = 0;
-  for (unsigned i = 0; i < kWarpSize; ++i) different |= a[i] ^ a[0];
   return different == 0;
 }
 #ifdef CUDASIM_UNCOUNTED  // only to measure in cudasim_bench what counting costs
@@ -319,6 +331,34 @@ inline void store_lanes(std::uint8_t* r, const Op& op, std::uint32_t mask, const
   }
 }
 
+/// All lanes read one address of the operation's window: true when done.
+template <unsigned Bytes, unsigned RegBytes, bool Sign, unsigned Vector>
+inline bool load_uniform(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w,
+                         const std::uint64_t* lanes) {
+  constexpr unsigned total = Bytes * Vector;
+  const std::uint64_t a = lanes[__builtin_ctz(mask)];
+  const Window& window = w.worker->windows[static_cast<std::size_t>(&op - w.worker->code)];
+  if (a - window.base >= window.size || total > window.size - (a - window.base) ||
+      (window.space != 0 && window.space != 3) || (a & (total - 1)) != 0 ||
+      !uniform_on(lanes, mask, a)) {
+    return false;
+  }
+  for (unsigned v = 0; v < Vector; ++v) {
+    fill_lanes(reg<Raw<RegBytes>>(r, op.r[v]), mask,
+               widen<Raw<RegBytes>, Raw<Bytes>, Sign>(reinterpret_cast<const Raw<Bytes>*>(a)[v]));
+  }
+  if constexpr (!kCount) return true;
+  Counters& c = w.worker->counters;
+  if ((op.aux & 4) || window.space == 3) {
+    ++c.constant_requests;
+    return true;
+  }
+  ++c.global_load_requests;
+  ++c.global_load_sectors;
+  c.global_load_bytes += static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
+  read_line(w, window, op, a >> 7, 1u << (a >> 5 & 3));
+  return true;
+}
 template <unsigned Bytes, unsigned RegBytes, bool Sign, unsigned Vector>
 void load_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   constexpr unsigned total = Bytes * Vector;
@@ -358,6 +398,7 @@ void load_global(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
       return;
     }
   }
+  if (load_uniform<Bytes, RegBytes, Sign, Vector>(r, op, mask, w, a)) return;
   std::uint64_t low = 0, span = 0;
   if (const Window* window = window_for<false>(w, op, a, mask, total, low, span)) [[likely]] {
     count_access<false>(w, *window, a, mask, total, op, low, span);
@@ -437,29 +478,43 @@ inline bool shared_addresses(Warp& w, std::uint32_t mask, std::uint64_t* a, unsi
   }
   return true;
 }
+/// How the 32-bit addresses of a full warp lie.
+struct Pattern {
+  bool uniform = false, consecutive = false;
+  std::uint32_t offset = 0;  ///< of lane 0, from the start of shared memory
+};
+template <unsigned Step>
+inline Pattern pattern_of(const std::uint8_t* r, const Op& op) {
+  const auto* p = reinterpret_cast<const std::uint32_t*>(__builtin_assume_aligned(r + op.r[4], 64));
+  std::uint32_t from_first = 0, from_step = 0;
+  for (std::uint32_t i = 0; i < kWarpSize; ++i) {
+    from_first |= p[i] ^ p[0];
+    from_step |= p[i] ^ (p[0] + i * Step);
+  }
+  return {from_first == 0, from_step == 0,
+          p[0] + static_cast<std::uint32_t>(op.imm) - kSharedStart};
+}
 template <unsigned Bytes, unsigned RegBytes, bool Sign, unsigned Vector>
 void load_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   constexpr unsigned total = Bytes * Vector;
-  alignas(64) std::uint64_t a[kWarpSize];
-  addresses(r, op, a);
   Counters& c = w.worker->counters;
   if (op.aux & 2) ++w.polls;
   ++c.shared_load_requests;
-  if (mask == kFullMask) {
-    c.shared_load_bytes += total * kWarpSize;
-    const std::uint64_t offset = a[0] - kSharedStart, limit = w.block->shared_bytes;
+  c.shared_load_bytes += static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
+  if (mask == kFullMask && (op.aux & 1)) [[likely]] {
+    const Pattern pattern = pattern_of<total>(r, op);
+    const std::uint64_t offset = pattern.offset, limit = w.block->shared_bytes;
     const auto* p = reinterpret_cast<const Raw<Bytes>*>(w.block->shared + offset);
-    if (offset < limit && (a[0] & (total - 1)) == 0) {
-      if (uniform(a) && offset + total <= limit) {
+    if ((offset & (total - 1)) == 0) {
+      if (pattern.uniform && offset + total <= limit) {
         c.shared_load_wavefronts += 1;
         for (unsigned v = 0; v < Vector; ++v) {
-          auto* d = reg<Raw<RegBytes>>(r, op.r[v]);
-          const auto value = widen<Raw<RegBytes>, Raw<Bytes>, Sign>(p[v]);
-          for (unsigned i = 0; i < kWarpSize; ++i) d[i] = value;
+          fill_lanes(reg<Raw<RegBytes>>(r, op.r[v]), kFullMask,
+                     widen<Raw<RegBytes>, Raw<Bytes>, Sign>(p[v]));
         }
         return;
       }
-      if (consecutive(a, total) && offset + total * kWarpSize <= limit) {
+      if (pattern.consecutive && offset + total * kWarpSize <= limit) {
         c.shared_load_wavefronts += total <= 4 ? 1 : total / 4;
         for (unsigned v = 0; v < Vector; ++v) {
           auto* d = reg<Raw<RegBytes>>(r, op.r[v]);
@@ -470,9 +525,9 @@ void load_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
         return;
       }
     }
-  } else {
-    c.shared_load_bytes += static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
   }
+  alignas(64) std::uint64_t a[kWarpSize];
+  addresses(r, op, a);
   c.shared_load_wavefronts += count_wavefronts(a, mask, total);
   if (!shared_addresses<false>(w, mask, a, total)) return;
   load_lanes<Bytes, RegBytes, Sign, Vector>(r, op, mask, a);
@@ -480,14 +535,13 @@ void load_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
 template <unsigned Bytes, unsigned Vector>
 void store_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   constexpr unsigned total = Bytes * Vector;
-  alignas(64) std::uint64_t a[kWarpSize];
-  addresses(r, op, a);
   Counters& c = w.worker->counters;
   ++c.shared_store_requests;
   c.shared_store_bytes += static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
-  if (mask == kFullMask && consecutive(a, total)) {
-    const std::uint64_t offset = a[0] - kSharedStart, limit = w.block->shared_bytes;
-    if (offset < limit && offset + total * kWarpSize <= limit && (a[0] & (total - 1)) == 0) {
+  if (mask == kFullMask && (op.aux & 1)) [[likely]] {
+    const Pattern pattern = pattern_of<total>(r, op);
+    const std::uint64_t offset = pattern.offset, limit = w.block->shared_bytes;
+    if (pattern.consecutive && offset + total * kWarpSize <= limit && (offset & (total - 1)) == 0) {
       c.shared_store_wavefronts += total <= 4 ? 1 : total / 4;
       auto* p = reinterpret_cast<Raw<Bytes>*>(w.block->shared + offset);
       for (unsigned v = 0; v < Vector; ++v) {
@@ -503,6 +557,8 @@ void store_shared(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
       return;
     }
   }
+  alignas(64) std::uint64_t a[kWarpSize];
+  addresses(r, op, a);
   c.shared_store_wavefronts += count_wavefronts(a, mask, total);
   if (!shared_addresses<true>(w, mask, a, total)) return;
   store_lanes<Bytes, Vector>(r, op, mask, a);
