@@ -116,6 +116,41 @@ TEST(Bound, OneWarpIsLatencyBoundAndAnEmptyKernelLaunchBound) {
   EXPECT_EQ(bound(c, {32, 16, 0}).limiter, "latency");
 }
 
+TEST(Bound, NamesEachLimiter) {
+  // A million of each on a full device, beside which the rest is small.
+  const auto limiter = [](auto&& change) {
+    Counters c;
+    c.launches = 1;
+    c.blocks = 132 * 8;
+    c.warps = c.blocks * 8;
+    c.warp_instructions = 1000 * c.warps;
+    change(c);
+    return bound(c, {256, 32, 0}).limiter;
+  };
+  const std::uint64_t many = 132 * 1'000'000;
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_instructions = c.warp_control = 4 * many; }),
+            "issue");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_fp32 = 4 * many; }), "FP32");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_fp64 = many; }), "FP64");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_half = 4 * many; }), "half");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_int = many; }), "INT");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_sfu = many; }), "SFU");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_convert = many; }), "convert");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_shuffle = many; }), "shuffle");
+  EXPECT_EQ(limiter([&](Counters& c) { c.tensor_work = 4096 * many; }), "tensor");
+  EXPECT_EQ(limiter([&](Counters& c) { c.shared_load_wavefronts = many; }), "shared");
+  EXPECT_EQ(limiter([&](Counters& c) { c.shared_load_requests = many; }), "ld/st");
+  EXPECT_EQ(limiter([&](Counters& c) {
+              c.global_load_requests = many;
+              c.global_load_sectors = c.l1_hit_sectors = 16 * many;
+            }),
+            "L1");
+  EXPECT_EQ(limiter([&](Counters& c) { c.global_store_sectors = 4 * many; }), "L2");
+  EXPECT_EQ(limiter([&](Counters& c) { c.dram_read_sectors = many; }), "DRAM");
+  EXPECT_EQ(limiter([&](Counters& c) { c.barriers = 1000 * c.warps; }), "latency");
+  EXPECT_EQ(limiter([&](Counters& c) { c.warp_instructions = c.warps; }), "launch");
+}
+
 TEST(Bound, ContendedAtomicsWaitForEachOther) {
   Counters c;
   c.launches = 1;
