@@ -94,24 +94,24 @@ void fill_constants(LaunchState& launch) {
   const Program& program = *launch.program;
   const Routine& root = program.routines[0];
   launch.root_constants = root.constants;
-  std::uint8_t* image = launch.root_constants.data() - root.constants_offset;
+  const auto at = [&](std::uint32_t slot) {
+    return launch.root_constants.data() + (slot - root.constants_offset);
+  };
   for (const auto& fold : program.folds) {
     std::uint64_t value = 0;
     std::memcpy(&value, launch.params + fold.param_offset, fold.bytes);
     if (fold.sign && fold.bytes < 8 && (value >> (fold.bytes * 8 - 1) & 1))
       value |= ~std::uint64_t{0} << (fold.bytes * 8);
     for (unsigned lane = 0; lane < kWarpSize; ++lane)
-      std::memcpy(image + fold.slot + lane * fold.slot_bytes, &value, fold.slot_bytes);
+      std::memcpy(at(fold.slot) + lane * fold.slot_bytes, &value, fold.slot_bytes);
   }
   for (const auto& a : program.param_addresses) {
     const std::uint64_t value = reinterpret_cast<std::uint64_t>(launch.params) + a.offset;
-    for (unsigned lane = 0; lane < kWarpSize; ++lane)
-      std::memcpy(image + a.slot + lane * 8, &value, 8);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) std::memcpy(at(a.slot) + lane * 8, &value, 8);
   }
   for (const auto& s : program.specials) {
     const std::uint32_t value = launch_special(s.special, s.argument, launch);
-    for (unsigned lane = 0; lane < kWarpSize; ++lane)
-      std::memcpy(image + s.slot + lane * 4, &value, 4);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) std::memcpy(at(s.slot) + lane * 4, &value, 4);
   }
 }
 

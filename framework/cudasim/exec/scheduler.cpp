@@ -120,8 +120,7 @@ std::unique_ptr<Cluster> BlockScheduler::make_cluster() {
                         ? nullptr
                         : block->local_memory + std::uint64_t{program.stack_bytes} * kWarpSize * i;
       std::memset(warp->root, 0, 64);
-      std::memcpy(warp->root + program.routines[0].constants_offset, launch_.root_constants.data(),
-                  launch_.root_constants.size());
+      std::ranges::copy(launch_.root_constants, warp->root + program.routines[0].constants_offset);
       for (const auto& s : program.specials) {
         for (unsigned lane = 0; lane < kWarpSize; ++lane) {
           std::uint32_t value = 0;
@@ -221,17 +220,21 @@ void BlockScheduler::start(Cluster& cluster, std::uint64_t number) {
   worker_.counters.threads += cluster.live_threads;
 }
 
-bool BlockScheduler::start_next() {
+bool BlockScheduler::start_in(std::unique_ptr<Cluster>& cluster) {
   const std::uint64_t number = launch_.next_cluster.fetch_add(1);
   if (number >= launch_.clusters) return false;
+  if (cluster == nullptr) cluster = make_cluster();
+  start(*cluster, number);
+  return true;
+}
+
+bool BlockScheduler::start_next() {
   std::unique_ptr<Cluster> cluster;
   if (!spare_.empty()) {
     cluster = std::move(spare_.back());
     spare_.pop_back();
-  } else {
-    cluster = make_cluster();
   }
-  start(*cluster, number);
+  if (!start_in(cluster)) return false;
   resident_.push_front(std::move(cluster));
   return true;
 }
@@ -332,6 +335,7 @@ void BlockScheduler::run() {
         return;
       case Outcome::done:
         idle = 0;
+        if (resident_.size() == 1 && start_in(resident_.front())) break;
         spare_.push_back(std::move(resident_.front()));
         resident_.pop_front();
         break;

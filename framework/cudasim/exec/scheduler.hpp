@@ -18,6 +18,8 @@ class BlockScheduler {
  private:
   enum class Outcome { done, spinning, stopped };
   bool start_next();
+  /// Starts the next cluster in the memory of an ended one, or in new memory; false: none is left.
+  bool start_in(std::unique_ptr<Cluster>& cluster);
   std::unique_ptr<Cluster> make_cluster();
   void start(Cluster& cluster, std::uint64_t number);
   Outcome run_cluster(Cluster& cluster);
