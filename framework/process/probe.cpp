@@ -134,14 +134,13 @@ SandboxProbe probe_now() {
   best.landlock = landlock_version();
   best.bwrap = find_bwrap();
 
-  std::string why;
+  std::string why = best.landlock > 0 ? "" : "this kernel has no Landlock";
   const auto note = [&](const std::string& more) { why += (why.empty() ? "" : "; ") + more; };
   if (forced == "medium" && best.landlock > 0) {
     note("HONE_SANDBOX=medium");
   } else if (best.bwrap.empty()) {
     note("bubblewrap is not installed (apt-get install bubblewrap)");
   } else {
-    if (best.landlock == 0) note("this kernel has no Landlock");
     SandboxProbe probe = best;
     const std::string failed = try_mechanisms(probe, canary);
     if (failed.empty()) {
@@ -160,8 +159,6 @@ SandboxProbe probe_now() {
       return best;
     }
     note("Landlock and seccomp: " + failed);
-  } else {
-    note("this kernel has no Landlock");
   }
   weak.reason = why;
   return weak;

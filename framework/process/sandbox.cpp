@@ -127,6 +127,8 @@ void add_paths(Words& argv, const SandboxProbe& probe, const Sandbox& sandbox,
       for (const char* file : kNetworkFiles) add_present("--read", file);
     if (sandbox.gpu_devices)
       for (const char* file : kGpuFiles) add_present("--read", file);
+    // A candidate counts its threads; hone-confine becomes it, so this is its own folder.
+    if (sandbox.threads_only) add_present("--read", "/proc/self");
     for (const auto& path : sandbox.readable) add(argv, {"--read", full_path(path).string()});
     if (!tmp.empty()) add(argv, {"--write", tmp.string()});
   }

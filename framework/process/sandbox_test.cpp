@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using testing::AnyOf;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
@@ -188,6 +189,14 @@ TEST_F(SandboxTest, ThreadsOnlyMeansNoOtherProcessOrProgram) {
   EXPECT_THAT(result.err, HasSubstr("not permitted"));
   // The number that the program stood open as is out of reach.
   EXPECT_EQ(run_limited("ulimit -n 4096 || ulimit -n").out, "512\n");
+}
+
+TEST_F(SandboxTest, ThreadsCanBeCountedFromInside) {
+  Command command =
+      Shell("echo /proc/self/task/*; echo /proc/" + std::to_string(::getpid()) + "/task/*");
+  command.sandbox->threads_only = true;
+  const Result result = run(command);
+  EXPECT_THAT(result.out, MatchesRegex("/proc/self/task/[0-9]+\n/proc/[0-9]+/task/\\*\n"));
 }
 
 TEST_F(SandboxTest, NoTemporaryFolderWhenNoneIsWanted) {
