@@ -143,16 +143,9 @@ ShapeResult Verifier::verify(const Shape& shape) {
 }
 
 Finding Record::verdict() const {
-  const ShapeResult* worst = nullptr;
   for (const ShapeResult& shape : shapes) {
-    if (shape.finding.correct()) continue;
-    if (worst == nullptr || (shape.finding.outcome == Outcome::infrastructure_error &&
-                             worst->finding.outcome != Outcome::infrastructure_error)) {
-      worst = &shape;
-    }
-  }
-  if (worst != nullptr) {
-    return {worst->finding.outcome, fmt::format("{}: {}", worst->shape, worst->finding.evidence)};
+    if (!shape.finding.correct())
+      return {shape.finding.outcome, fmt::format("{}: {}", shape.shape, shape.finding.evidence)};
   }
   if (shapes.empty()) return {Outcome::infrastructure_error, "no shape was run"};
   return {};

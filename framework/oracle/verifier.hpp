@@ -69,7 +69,8 @@ struct Record {
   std::vector<ShapeResult> shapes;
   double seconds = 0;
 
-  /// Infrastructure errors first, for then nothing was judged; else the first shape that failed.
+  /// That of the first shape that failed. An infrastructure error after it changes nothing: a wrong
+  /// candidate could bring one about to escape its verdict.
   Finding verdict() const;
   /// Schema hone.verify/1.
   storage::Json to_json() const;
