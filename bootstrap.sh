@@ -117,7 +117,7 @@ build_and_test() {
   step "Configure ($build)" configure
   step "Build" cmake --build "$build" -j "$HONE_JOBS"
   mkdir -p "$build/reports"
-  ctest --test-dir "$build" -LE '^skills$' -j "$HONE_JOBS" --no-tests=error --output-on-failure \
+  ctest --test-dir "$build" -LE '^(skills|slow)$' -j "$HONE_JOBS" --no-tests=error --output-on-failure \
     --output-junit "$build/reports/tests.xml" || return 1
 }
 

@@ -121,9 +121,9 @@ std::optional<FirstError> cudafe_error(std::string_view line) {
   return std::nullopt;
 }
 
-/// "k.cu:2:7: error: message", "collect2: error: message".
+/// "k.cu:2:7: error: message", "collect2: error: message", and the assembler's "k.s:2: Error: …".
 std::optional<FirstError> gcc_error(std::string_view line) {
-  for (const std::string_view mark : {": error: ", ": fatal error: "}) {
+  for (const std::string_view mark : {": error: ", ": fatal error: ", ": Error: "}) {
     const size_t at = line.find(mark);
     if (at == std::string_view::npos) continue;
     std::string_view file = line.substr(0, at);

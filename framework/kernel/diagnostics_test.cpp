@@ -44,6 +44,8 @@ TEST(CompilerOutput, FindsTheFirstError) {
       "", 0, "undefined reference to `g()'");
   ExpectError("collect2: error: ld returned 1 exit status\n", "", 0, "ld returned 1 exit status");
   ExpectError("k.cu:3: error: bad\n", "k.cu", 3, "bad");
+  ExpectError("/tmp/k.s: Assembler messages:\n/tmp/k.s:6: Error: file not found: x\n", "/tmp/k.s", 6,
+              "file not found: x");
   ExpectError("all is well\n", "none", -1, "");
 }
 
