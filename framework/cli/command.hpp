@@ -31,6 +31,8 @@ void add_eval_commands(CLI::App& app, Context& context, Action& action);      //
 void add_report_commands(CLI::App& app, Context& context, Action& action);    // report, gate, baseline
 void add_kernel_commands(CLI::App& app, Context& context, Action& action);   // kernel build
 void add_sim_command(CLI::App& app, Context& context, Action& action);        // sim
+void add_lint_command(CLI::App& app, Context& context, Action& action);       // lint
+void add_install_commands(CLI::App& app, Context& context, Action& action);   // install, uninstall, status
 void add_doctor_command(CLI::App& app, Context& context, Action& action);     // doctor
 
 /// Reads hone.toml (in the working folder or its parents) into `context`. Throws Error(bad_input)
@@ -40,6 +42,10 @@ void read_config(Context& context);
 /// Writes and prints the report of these evaluations (empty: all); what `hone report` does.
 Exit report(Context& context, const std::vector<std::string>& evaluations,
             const std::filesystem::path& reports_dir, bool only_failures);
+
+/// The folder of a skill: `skill` itself where that is a folder, else the declared skill of that
+/// name. Throws Error(usage) for neither.
+std::filesystem::path skill_folder(Context& context, const std::string& skill);
 
 /// Prints diagnostics to stderr, one a line; true when one is an error.
 bool print_diagnostics(const std::vector<Diagnostic>& diagnostics);

@@ -46,6 +46,8 @@ int main(int argc, char** argv) {
   cli::add_report_commands(app, context, action);
   cli::add_kernel_commands(app, context, action);
   cli::add_sim_command(app, context, action);
+  cli::add_lint_command(app, context, action);
+  cli::add_install_commands(app, context, action);
   cli::add_doctor_command(app, context, action);
 
   try {

@@ -166,10 +166,13 @@ Fenced split_fences(std::string_view answer) {
   size_t nested = 0;
   std::string before;
   Fence block;
+  int number = 0;
 
   const auto begin_block = [&](const Marker& marker) {
     open = marker;
     block = {};
+    block.line = number;
+    block.info = marker.info;
     nested = 0;
     read_info(marker.info, block);
     if (block.name.empty())
@@ -188,6 +191,7 @@ Fenced split_fences(std::string_view answer) {
     std::string_view line = answer.substr(at, end - at);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     at = end + 1;
+    ++number;
     const auto marker = fence_of(line);
     if (!open) {
       if (marker) {

@@ -11,6 +11,8 @@ struct Fence {
   std::string name;      ///< file name it was given, as written; or ""
   std::string text;      ///< lines between the fences, without the fence's indentation
   bool closed = true;    ///< false: the text ended first
+  int line = 0;          ///< of the opening fence, from 1
+  std::string info;      ///< the info string, as written
 };
 
 struct Fenced {

@@ -71,15 +71,6 @@ size_t length(const std::string& text) {
   }));
 }
 
-bool is_spec_name(const std::string& name) {
-  if (name.empty() || name.size() > kMaxName || name.front() == '-' || name.back() == '-')
-    return false;
-  if (name.find("--") != std::string::npos) return false;
-  return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-}
-
 class Reader {
  public:
   Reader(std::string file, Skill& skill, std::vector<Diagnostic>& out)
@@ -212,6 +203,15 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_spec_name(const std::string& name) {
+  if (name.empty() || name.size() > kMaxName || name.front() == '-' || name.back() == '-')
+    return false;
+  if (name.find("--") != std::string::npos) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
 
 void read_skill_text(const std::string& file, std::string_view raw, Skill& skill,
                      std::vector<Diagnostic>& diagnostics) {

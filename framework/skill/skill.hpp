@@ -30,6 +30,9 @@ struct Skill {
 /// with (name not the folder's, unknown keys, an empty body …) is appended to `warnings`.
 Skill load_skill(const std::filesystem::path& dir, std::vector<Diagnostic>& warnings);
 
+/// True for what the specification takes as a name: 1 to 64 of a-z, 0-9 and single '-' between.
+bool is_spec_name(const std::string& name);
+
 /// The system text of both arms.
 inline constexpr std::string_view kNeutralSystemText =
     "You are a careful CUDA C++ engineer. Answer the question.";
