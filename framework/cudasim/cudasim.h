@@ -7,7 +7,11 @@
  *   CUDASIM_COUNTERS=<file|->     at exit, writes cudasimCountersJson() there (-: stderr)
  *   CUDASIM_REPORT=1              at exit, prints a table of kernels, their model bounds and
  *                                 counters on stderr, with colours on a terminal
- *   CUDASIM_ERROR_EXITCODE=<n>    exits with n when a kernel faulted
+ *   CUDASIM_ERROR_EXITCODE=<n>    exits with n when a kernel faulted or a check found an error
+ *   CUDASIM_CHECK=<names|all>     memcheck, racecheck, initcheck, synccheck, leakcheck, separated
+ *                                 by commas; what they find is printed on stderr
+ *   CUDASIM_FINDINGS=<file|fd:N|->  what the checks find, as JSON lines, appended there (-: stderr)
+ *   CUDASIM_SCHEDULE=<order>      blocks start ascending (the default), descending or random:SEED
  *   CUDASIM_MEMORY_LIMIT=<bytes>  device memory; beyond it cudaErrorMemoryAllocation
  *   CUDASIM_STREAMS=deferred      work of a stream is done when the host waits for it, as late as
  *                                 CUDA allows, and not when it is submitted: shows missing waits
@@ -39,6 +43,24 @@ const char* cudasimLastFault(void);
 
 /* Threads of this process that are the simulator's own. */
 unsigned cudasimHostThreads(void);
+
+/* Findings of the checks so far, as a JSON array. An element, and a line of CUDASIM_FINDINGS, is
+ * {"schema":"cudasim.finding/1", "check":"racecheck",
+ *  "kind": memcheck: out-of-bounds, misaligned, use-after-free, host-memory, read-only,
+ *                    double-free, invalid-free; racecheck: race, same-value (a warning);
+ *          initcheck: uninitialized; synccheck: divergent-barrier, exited-threads, bad-count,
+ *                    bad-mask, deadlock; leakcheck: leak
+ *  "severity":"error" or "warning", "message", "count":n,
+ *  in kernels: "kernel", "at": and for races "other": {"access","block":[x,y,z],
+ *              "thread":[x,y,z],"file","line","instruction","ptx_line"},
+ *  with an address: "address":"0x…","space":"global"|"shared"|"local","allocation"}
+ * "allocation" tells where memory was allocated as program+offset, which addr2line reads. Under
+ * memcheck a bad access is recorded and skipped and the kernel goes on, without an error code
+ * (after 100 000 of them in a launch it faults, as it does at the first one without memcheck).
+ * One line a place, written when the launch that first showed it has ended, with the count so far.
+ * At exit a last line {"schema":"cudasim.findings/1","errors","warnings","places","dropped"} sums
+ * up; a file without it is of a process that was killed. */
+const char* cudasimFindings(void);
 
 #ifdef __cplusplus
 }

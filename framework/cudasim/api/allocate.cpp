@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cudasim/api/graph.hpp"
+#include "cudasim/api/process_checks.hpp"
 #include "cudasim/api/runtime.hpp"
 
 /// A memory pool; memory is given back to the device at once, so it only counts.
@@ -52,7 +53,8 @@ cudaError_t allocate(Runtime& runtime, void** out, std::size_t size, RegionKind 
   if (out == nullptr) return cudaErrorInvalidValue;
   *out = nullptr;
   if (size == 0) return cudaSuccess;
-  const std::uint64_t address = runtime.memory.allocate(size, kind, note);
+  const std::uint64_t address =
+      runtime.memory.allocate(size, kind, ProcessChecks::get().note(note));
   if (address == 0) return cudaErrorMemoryAllocation;
   *out = reinterpret_cast<void*>(address);
   return cudaSuccess;
@@ -65,6 +67,7 @@ cudaError_t release(Runtime& runtime, void* pointer, const char* function,
   const Region* region = runtime.memory.find(address);
   const bool right_kind =
       region == nullptr || std::ranges::find(kinds, region->kind) != kinds.end();
+  if (right_kind) ProcessChecks::get().freeing(region);
   const FreeStatus status = right_kind ? runtime.memory.free(address) : FreeStatus::wrong_kind;
   if (status == FreeStatus::freed) {
     if (const auto at = pooled().find(pointer); at != pooled().end()) {
@@ -74,11 +77,14 @@ cudaError_t release(Runtime& runtime, void* pointer, const char* function,
     host_flags().erase(pointer);
     return cudaSuccess;
   }
+  const char* kind = status == FreeStatus::double_free ? "double-free" : "invalid-free";
   const char* what = status == FreeStatus::double_free  ? "was freed before"
                      : status == FreeStatus::wrong_kind ? "is not what this function frees"
                                                         : "is not the start of an allocation";
   std::fprintf(stderr, "========= cudasim: %s(%p): the address %s: %s\n", function, pointer, what,
                runtime.memory.locate(address).text().c_str());
+  ProcessChecks::get().host_error(kind, std::string(function) + " of an address that " + what,
+                                  address, runtime.memory.locate(address).text());
   return cudaErrorInvalidValue;
 }
 

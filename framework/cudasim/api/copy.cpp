@@ -1,5 +1,6 @@
 #include "cudasim/api/copy.hpp"
 
+#include "cudasim/api/process_checks.hpp"
 #include "cudasim/api/runtime.hpp"
 
 namespace cudasim {
@@ -18,6 +19,9 @@ cudaError_t classify(const Runtime& runtime, const void* pointer, std::size_t by
     if (where.region != nullptr && where.region->kind != RegionKind::pinned_host) {
       std::fprintf(stderr, "========= cudasim: copy or fill of %zu bytes at %p: %s\n", bytes,
                    pointer, where.text().c_str());
+      ProcessChecks::get().host_error(
+          where.where == Location::Where::after_free ? "use-after-free" : "out-of-bounds",
+          "copy or fill of " + std::to_string(bytes) + " bytes", address, where.text());
       return cudaErrorInvalidValue;
     }
     side = Side::host;
@@ -34,6 +38,10 @@ cudaError_t classify(const Runtime& runtime, const void* pointer, std::size_t by
                  bytes, pointer, static_cast<unsigned long long>(region->size),
                  static_cast<unsigned long long>(region->id),
                  static_cast<unsigned long long>(region->base));
+    ProcessChecks::get().host_error(
+        "out-of-bounds",
+        "copy or fill of " + std::to_string(bytes) + " bytes runs over the end of the allocation",
+        address, runtime.memory.locate(address).text());
     return cudaErrorInvalidValue;
   }
   side = region->kind == RegionKind::pinned_host ? Side::host

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cudasim/api/process_checks.hpp"
 #include "cudasim/cudasim.h"
 #include "cudasim/exec/worker_pool.hpp"
 
@@ -55,7 +56,10 @@ __attribute__((destructor)) void at_exit() {
     std::fflush(stdout);
     std::fputs(runtime.record.report(isatty(STDERR_FILENO) != 0).c_str(), stderr);
   }
-  if (exit_code != nullptr && *exit_code != '\0' && runtime.record.faults() != 0) {
+  auto& checks = ProcessChecks::get();
+  checks.at_exit(runtime.memory, runtime.record.faults() != 0);
+  if (exit_code != nullptr && *exit_code != '\0' &&
+      (runtime.record.faults() != 0 || checks.errors() != 0)) {
     flush_streams();
     _exit(std::atoi(exit_code));
   }
@@ -80,6 +84,13 @@ void cudasimCountersReset() {
 }
 
 unsigned cudasimHostThreads() { return cudasim::WorkerPool::get().threads(); }
+
+const char* cudasimFindings() {
+  auto& runtime = cudasim::Runtime::get();
+  const std::lock_guard lock(runtime.mutex);
+  cudasim::answer = cudasim::ProcessChecks::get().findings_json();
+  return cudasim::answer.c_str();
+}
 
 const char* cudasimLastFault() {
   auto& runtime = cudasim::Runtime::get();

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cudasim/api/process_checks.hpp"
 #include "cudasim/api/runtime.hpp"
 
 namespace cudasim {
@@ -56,8 +57,11 @@ cudaError_t KernelWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
                   config.grid.count());
   config.l1_bytes_per_block = caches.l1_bytes_per_block;
   config.resident_blocks = caches.resident_blocks;
+  LaunchConfig checked = config;
+  ProcessChecks::get().prepare(checked);
   const LaunchResult result =
-      launch(*entry->binary->module, *entry->kernel, config, params, runtime.memory);
+      launch(*entry->binary->module, *entry->kernel, checked, params, runtime.memory);
+  ProcessChecks::get().flush();
   seconds = runtime.record.add(
       {entry->name, config, entry->registers, entry->static_shared, entry->local_bytes},
       result.counters);
@@ -85,10 +89,13 @@ cudaError_t CopyWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
     const std::uint8_t* source = from + z * from_slice;
     if (height == 1 || (to_pitch == width && from_pitch == width)) {
       std::memmove(target, source, width * height);
+      ProcessChecks::get().copied(runtime.memory, target, source, width * height);
       continue;
     }
     for (std::size_t y = 0; y < height; ++y) {
       std::memmove(target + y * to_pitch, source + y * from_pitch, width);
+      ProcessChecks::get().copied(runtime.memory, target + y * to_pitch, source + y * from_pitch,
+                                  width);
     }
   }
   seconds = copy_bound(bytes, link != Engine::none);
@@ -102,10 +109,11 @@ bool CopyWork::may_wait(const Runtime& runtime) const {
          runtime.memory.find(reinterpret_cast<std::uint64_t>(host)) != nullptr;
 }
 
-cudaError_t FillWork::run(Runtime&, CUstream_st&, double& seconds) {
+cudaError_t FillWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
   for (std::size_t z = 0; z < depth; ++z) {
     for (std::size_t y = 0; y < height; ++y) {
       std::uint8_t* row = to + z * slice + y * pitch;
+      ProcessChecks::get().wrote(runtime.memory, row, width);
       if (element == 1) {
         std::memset(row, static_cast<int>(value), width);
         continue;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cudasim/exec/machine.hpp"
+#include "cudasim/exec/observer.hpp"
 
 namespace cudasim {
 
@@ -49,11 +50,13 @@ void check_barriers(Block& block) {
     if (!b.in_use) continue;
     const std::uint32_t expected = b.expected != 0 ? b.expected : block.live_threads;
     if (b.arrived < expected) continue;
+    if (Observer* observer = block.warps[0]->worker->launch->observer; observer != nullptr)
+      observer->barrier_completed(block, static_cast<unsigned>(id), b.expected == 0);
     for (const auto& warp : block.warps) {
       for (std::uint32_t a = 0; a < warp->group_count; ++a) {
         Group& g = warp->groups[a];
         if (g.wait != Wait::barrier || g.barrier != id) continue;
-        const Op& op = warp->worker->code[g.pc];
+        const Op& op = warp->worker->launch->program->code[g.pc];
         if (op.control == Control::barrier_reduce) {
           std::uint8_t* r = g.frame->regs + op.r[3];
           if (op.aux == 0) {
@@ -96,6 +99,10 @@ void arrive_at_barrier(Warp& w, Group& g, const Op& op, std::uint32_t mask) {
     return;
   }
   b.in_use = true;
+  if (Observer* observer = w.worker->launch->observer; observer != nullptr) {
+    observer->barrier_arrived(w, mask, id, count != 0 ? count : b.expected,
+                              op.control != Control::barrier_arrive);
+  }
   if (count != 0) b.expected = count;
   // The device counts whole warps: the missing lanes of a partial warp arrive with it.
   b.arrived += b.expected != 0 && mask == w.live ? kWarpSize
@@ -119,6 +126,10 @@ void arrive_at_barrier(Warp& w, Group& g, const Op& op, std::uint32_t mask) {
 
 void check_cluster(Cluster& cluster) {
   if (cluster.arrived == 0 || cluster.arrived < cluster.live_threads) return;
+  if (Observer* observer = cluster.blocks[0]->warps[0]->worker->launch->observer;
+      observer != nullptr) {
+    observer->cluster_completed(cluster);
+  }
   cluster.arrived = 0;
   ++cluster.phase;
   for (const auto& block : cluster.blocks) {
@@ -132,6 +143,7 @@ void check_cluster(Cluster& cluster) {
 
 void arrive_at_cluster(Warp& w, std::uint32_t lanes) {
   Cluster& cluster = *w.block->cluster;
+  if (w.worker->launch->observer != nullptr) w.worker->launch->observer->cluster_arrived(w, lanes);
   w.cluster_phase = cluster.phase;
   cluster.arrived += static_cast<std::uint32_t>(std::popcount(lanes));
   check_cluster(cluster);

@@ -22,13 +22,9 @@ FunctionDecoder::Result FunctionDecoder::async_copy(Modifiers& m) {
     const bool shared = !m.take_any({"shared", "shared::cta", "shared::cluster"}).empty();
     if (!m.take("b64") || !m.empty()) return Result::unsupported;
     pipe_ = Pipe::sync;
-    if (!noinc) {
-      emit(handlers::nop);
-      return Result::done;
-    }
     Op proto;
     address(proto, operand(0), shared ? Space::shared : Space::generic);
-    Op& op = emit(handlers::mbarrier("arrive"), Step::faulting);
+    Op& op = emit(noinc ? handlers::mbarrier("arrive") : Handler{handlers::nop}, Step::faulting);
     op.r[4] = proto.r[4];
     op.imm = proto.imm;
     op.aux = static_cast<std::uint8_t>(proto.aux | (shared ? 16 : 0));

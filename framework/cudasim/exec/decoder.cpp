@@ -410,6 +410,12 @@ std::int32_t FunctionDecoder::source_bytes(const Operand& o, std::uint32_t bytes
 }
 
 std::int32_t FunctionDecoder::source(const Operand& o, Type type) {
+  const std::int32_t offset = place_source(o, type);
+  reads_.push_back(offset);
+  return offset;
+}
+
+std::int32_t FunctionDecoder::place_source(const Operand& o, Type type) {
   const std::uint32_t bytes = lane_bytes(type);
   if (is_immediate(o)) return constant(immediate(o, type), bytes);
   if (o.kind != Operand::Kind::identifier) fail("unexpected operand");
@@ -473,7 +479,10 @@ std::int32_t FunctionDecoder::predicate(const Operand& o) {
     const std::int32_t slot = constant(o.value != 0 ? 0xffffffffu : 0u, 4);
     return slot;
   }
-  if (r != nullptr && r->bytes == 0) return r->offset;
+  if (r != nullptr && r->bytes == 0) {
+    reads_.push_back(r->offset);
+    return r->offset;
+  }
   if (o.name == "%is_explicit_cluster") {
     const std::int32_t s = special(o.name, 4);
     if (s >= 0) return s;
@@ -483,7 +492,10 @@ std::int32_t FunctionDecoder::predicate(const Operand& o) {
 
 std::int32_t FunctionDecoder::predicate_destination(const Operand& o) {
   if (o.kind == Operand::Kind::sink || o.name == "_") return temporary(4);
-  return predicate(o);
+  const std::int32_t offset = predicate(o);
+  if (!reads_.empty()) reads_.pop_back();
+  writes_.push_back(offset);
+  return offset;
 }
 
 std::int32_t FunctionDecoder::destination(const Operand& o, std::uint32_t bytes, bool sign) {
@@ -491,8 +503,12 @@ std::int32_t FunctionDecoder::destination(const Operand& o, std::uint32_t bytes,
   if (o.kind == Operand::Kind::sink || o.name == "_") return temporary(bytes);
   Register* r = o.kind == Operand::Kind::identifier ? find_register(o.name) : nullptr;
   if (r == nullptr || r->bytes == 0) fail("expected a destination register");
-  if (r->bytes == bytes) return r->offset;
+  if (r->bytes == bytes) {
+    writes_.push_back(r->offset);
+    return r->offset;
+  }
   const std::int32_t t = temporary(bytes);
+  writes_.push_back(t);
   pending_.push_back({t, r->offset, static_cast<std::uint8_t>(bytes), r->bytes, sign});
   return t;
 }
@@ -521,6 +537,7 @@ void FunctionDecoder::address(Op& op, const Operand& o, Space space) {
   if (Register* r = find_register(o.name)) {
     if (r->bytes != 4 && r->bytes != 8) fail("an address must be a 32 or 64-bit register");
     op.r[4] = r->offset;
+    reads_.push_back(r->offset);
     if (r->bytes == 4) op.aux |= 1;
     return;
   }
@@ -734,6 +751,8 @@ void FunctionDecoder::decode(const Instruction& i) {
   const std::size_t code_before = program_.code.size();
   pending_.clear();
   const std::size_t fixups_before = fixups_.size();
+  reads_.clear();
+  writes_.clear();
   if (decode_known(i) == Result::unsupported) {
     program_.code.resize(code_before);
     program_.info.resize(code_before);
@@ -743,7 +762,25 @@ void FunctionDecoder::decode(const Instruction& i) {
     unimplemented();
     return;
   }
+  record_flow(code_before);
   finish_destinations();
+}
+
+/// Every counted operation of an instruction is said to read and write all that the instruction
+/// does; helpers (weight 0) copy r1 to r0.
+void FunctionDecoder::record_flow(std::size_t first) {
+  Program::Flow flow;
+  flow.first = static_cast<std::uint32_t>(program_.flow_registers.size());
+  flow.reads = static_cast<std::uint16_t>(reads_.size());
+  flow.writes = static_cast<std::uint16_t>(writes_.size());
+  auto& all = program_.flow_registers;
+  all.insert(all.end(), reads_.begin(), reads_.end());
+  all.insert(all.end(), writes_.begin(), writes_.end());
+  program_.flows.resize(program_.code.size());
+  for (std::size_t i = first; i < program_.code.size(); ++i) {
+    if (program_.info[i].instruction == at_ && program_.info[i].weight != 0)
+      program_.flows[i] = flow;
+  }
 }
 
 std::shared_ptr<const Program> decoded_program(const Module& module, const Kernel& kernel) {
@@ -763,6 +800,7 @@ std::shared_ptr<const Program> decoded_program(const Module& module, const Kerne
     FunctionDecoder(*program, static_cast<int>(i), routines).run();
   std::uint32_t frames = 0;
   for (const Routine& r : program->routines) frames += r.local_bytes;
+  program->flows.resize(program->code.size());
   program->calls = program->routines.size() > 1;
   // Without recursion each function is on the stack once; recursion gets room for more.
   program->stack_bytes = program->routines[0].local_bytes;

@@ -93,6 +93,7 @@ class FunctionDecoder {
   /// Offset of a register that holds the operand, `bytes` wide a lane; narrows, widens (zero
   /// extending), or makes a constant. `type` says how an immediate is read.
   std::int32_t source(const Operand& operand, Type type);
+  std::int32_t place_source(const Operand& operand, Type type);
   std::int32_t source_bytes(const Operand& operand, std::uint32_t bytes);
   std::int32_t predicate(const Operand& operand);  ///< offset; negation is the caller's
   std::int32_t destination(const Operand& operand, std::uint32_t bytes, bool sign = false);
@@ -158,7 +159,9 @@ class FunctionDecoder {
   std::int32_t guard_ = 0;
   std::uint32_t guard_flip_ = 0;
   std::uint32_t elided_ = 0;
-  std::vector<std::size_t> counted_;  ///< operations of the current instruction
+  std::vector<std::size_t> counted_;          ///< operations of the current instruction
+  std::vector<std::int32_t> reads_, writes_;  ///< registers of the current instruction
+  void record_flow(std::size_t first);
 };
 
 /// Register numbers of a body after liveness: which slot each virtual register gets.

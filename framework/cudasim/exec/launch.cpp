@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cudasim/exec/decode.hpp"
+#include "cudasim/exec/observer.hpp"
 #include "cudasim/exec/scheduler.hpp"
 #include "cudasim/exec/traffic.hpp"
 #include "cudasim/exec/worker_pool.hpp"
@@ -194,6 +195,8 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
       static_cast<unsigned>(std::min<std::uint64_t>(host_threads(config), launch.clusters));
   launch.single_worker = workers == 1;
   launch.resident_limit = workers;
+  launch.observer = config.observer;
+  launch.code = config.observer != nullptr ? config.observer->begin(launch) : program->code.data();
   std::vector<std::unique_ptr<BlockScheduler>> schedulers(workers);
   WorkerPool::get().run(workers, [&](unsigned i) {
     try {
@@ -210,6 +213,7 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
       launch.abort = true;
     }
   });
+  if (launch.observer != nullptr) launch.observer->end(launch);
   if (launch.workspace != 0) memory.free(launch.workspace);
   result.fault = std::move(launch.fault);
   std::vector<Worker*> all;
@@ -268,6 +272,12 @@ std::string Fault::text() const {
 
 void Worker::fault(const Warp& warp, FaultKind kind, std::string message, unsigned lane,
                    std::uint64_t address) {
+  if (lane >= kWarpSize)
+    lane = warp.active != 0 ? static_cast<unsigned>(__builtin_ctz(warp.active)) : 0;
+  if (launch->observer != nullptr && launch->observer->fault(warp, kind, message, lane, address)) {
+    refused |= 1u << lane;
+    return;
+  }
   stop = true;
   const std::lock_guard lock(launch->mutex);
   launch->abort = true;
@@ -276,8 +286,6 @@ void Worker::fault(const Warp& warp, FaultKind kind, std::string message, unsign
   f.kind = kind;
   f.kernel = launch->program->kernel->name;
   f.block = warp.block->id;
-  if (lane >= kWarpSize)
-    lane = warp.active != 0 ? static_cast<unsigned>(__builtin_ctz(warp.active)) : 0;
   const Dim3& b = launch->config->block;
   const std::uint32_t t = warp.index * kWarpSize + lane;
   f.thread = {t % b.x, t / b.x % b.y, t / b.x / b.y};

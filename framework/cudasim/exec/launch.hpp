@@ -18,6 +18,11 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
+class Observer;
+
+/// The order in which blocks start.
+enum class BlockOrder : std::uint8_t { ascending, descending, random };
+
 struct LaunchConfig {
   Dim3 grid;
   Dim3 block;
@@ -34,6 +39,9 @@ struct LaunchConfig {
   std::uint64_t resident_blocks = 132 * 8;
   /// Receives the device's printf text; empty: stdout.
   std::function<void(std::string_view)> print;
+  BlockOrder order = BlockOrder::ascending;
+  std::uint64_t order_seed = 0;  ///< of BlockOrder::random
+  Observer* observer = nullptr;  ///< the checks; null: none
 };
 
 /// Why a launch stopped. Each maps to a CUDA error code in api.

@@ -153,6 +153,13 @@ struct Program {
   struct ParamAddress {
     std::uint32_t slot, offset;
   };
+  /// Registers that the instruction of an operation reads and writes, in `flow_registers`.
+  struct Flow {
+    std::uint32_t first = 0;
+    std::uint16_t reads = 0, writes = 0;
+  };
+  std::vector<Flow> flows;  ///< by operation
+  std::vector<std::int32_t> flow_registers;
   std::vector<ParamAddress> param_addresses;  ///< slots that hold addresses in the parameter block
   std::map<std::uint64_t, int> routine_at;    ///< function address to routine
   std::uint32_t stack_bytes = 0;              ///< local memory of a thread
@@ -169,6 +176,7 @@ struct Frame {
   std::uint32_t depth = 0;
   std::vector<std::uint8_t> storage;
   std::uint8_t* regs = nullptr;
+  std::uint32_t* taint = nullptr;  ///< the observer's, one word for each 4 bytes of regs
 };
 
 enum class Wait : std::uint8_t { none, lanes, barrier, cluster };
@@ -219,6 +227,7 @@ struct Warp {
   Frame root_frame;
   std::vector<std::unique_ptr<Frame>> frames;  ///< all ever made
   std::vector<Frame*> free_frames;
+  void* observed = nullptr;  ///< the observer's
   /// cp.async groups are done at once; nothing to keep.
 
   bool done() const { return live == 0; }
@@ -265,6 +274,7 @@ struct Block {
   std::uint64_t local_bytes = 0;
   std::uint8_t* register_memory = nullptr;
   std::uint64_t register_bytes = 0;
+  void* observed = nullptr;  ///< the observer's
   Block() = default;
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
@@ -285,6 +295,7 @@ struct Worker {
   LaunchState* launch = nullptr;
   const Op* code = nullptr;
   bool stop = false;
+  std::uint32_t refused = 0;             ///< lanes whose access the observer had skipped
   std::vector<Window> windows;           ///< by operation
   std::vector<std::int64_t> executed;    ///< difference array by operation
   std::vector<std::int64_t> lanes;       ///< difference array by operation
@@ -304,6 +315,8 @@ struct Worker {
 
 struct LaunchState {
   const Program* program = nullptr;
+  const Op* code = nullptr;  ///< program's, or the observer's copy
+  Observer* observer = nullptr;
   const LaunchConfig* config = nullptr;
   DeviceMemory* memory = nullptr;
   const std::byte* params = nullptr;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cudasim/exec/machine.hpp"
+#include "cudasim/exec/observer.hpp"
 
 namespace cudasim {
 namespace {
@@ -33,6 +34,27 @@ std::uint32_t members_of(const Group& g, const Op& op) {
   return all;
 }
 
+/// Tells the observer which lanes met, for each member mask that was given.
+void tell_of_warp_barrier(Warp& w, std::uint32_t lanes) {
+  const Op* code = w.worker->code;
+  std::uint32_t masks[kWarpSize] = {};
+  for (std::uint32_t a = 0; a < w.group_count; ++a) {
+    const Group& g = w.groups[a];
+    if (g.wait != Wait::lanes || code[g.pc].aux != 0xff) continue;
+    const auto* given = reinterpret_cast<const std::uint32_t*>(g.frame->regs + code[g.pc].r[7]);
+    for (std::uint32_t k = g.mask & lanes; k != 0; k &= k - 1)
+      masks[__builtin_ctz(k)] = given[__builtin_ctz(k)];
+  }
+  while (lanes != 0) {
+    std::uint32_t same = 0;
+    for (std::uint32_t k = lanes; k != 0; k &= k - 1) {
+      if (masks[__builtin_ctz(k)] == masks[__builtin_ctz(lanes)]) same |= k & ~(k - 1);
+    }
+    w.worker->launch->observer->warp_synced(w, same);
+    lanes &= ~same;
+  }
+}
+
 /// bar.warp.sync at different places: releases those whose members all wait.
 bool release_warp_barriers(Warp& w) {
   const Op* code = w.worker->code;
@@ -47,6 +69,7 @@ bool release_warp_barriers(Warp& w) {
       if (o.wait == Wait::lanes && code[o.pc].aux == 0xff) there |= o.mask;
     }
     if ((members & ~there) != 0) continue;
+    if (w.worker->launch->observer != nullptr) tell_of_warp_barrier(w, members & there);
     for (std::uint32_t b = 0; b < w.group_count; ++b) {
       Group& o = w.groups[b];
       if (o.wait == Wait::lanes && code[o.pc].aux == 0xff && (o.mask & members) != 0) {
@@ -192,6 +215,7 @@ bool push_frame(Warp& w, Group* g, const Op& op, std::uint32_t lanes, std::uint3
                   lane + caller->local_offset + call.arguments[a].caller_offset, bytes);
     }
   }
+  if (k.launch->observer != nullptr) k.launch->observer->frame_pushed(w, *f, lanes);
   if (lanes == g->mask) {
     g->frame = f;
     g->pc = callee.entry;
@@ -214,6 +238,7 @@ void pop_frame(Warp& w, Group* g, std::uint32_t lanes, std::uint32_t pc) {
                   lane + f->local_offset + f->routine->result_offsets[a], bytes);
     }
   }
+  if (w.worker->launch->observer != nullptr) w.worker->launch->observer->frame_popped(w, *f, lanes);
   const std::uint32_t back = f->return_pc;
   f->lanes &= ~lanes;
   const bool last = f->lanes == 0;
@@ -226,6 +251,26 @@ void pop_frame(Warp& w, Group* g, std::uint32_t lanes, std::uint32_t pc) {
     w.groups[w.group_count++] = Group{back, lanes, caller, g->penalty, 0, Wait::none, 0};
   }
   if (last) w.free_frames.push_back(f);
+}
+
+/// A branch that an observer has looked at: as the run loop does it, without its shortcuts.
+void branch_observed(Warp& w, Group* g, const Op& op, std::uint32_t lanes, std::uint32_t pc) {
+  if (lanes == 0) {
+    g->pc = pc + 1;
+  } else if (lanes == g->mask) {
+    g->pc = op.target;
+    if (op.target <= pc && w.group_count > 1 && ++g->spins > kSpinsBeforeOthers) {
+      g->spins = 0;
+      g->penalty = ++w.epoch;
+    }
+  } else {
+    if (op.target != pc + 1) {
+      ++w.worker->counters.divergent_branches;
+      w.groups[w.group_count++] = Group{op.target, lanes, g->frame, g->penalty, 0, Wait::none, 0};
+      g->mask &= ~lanes;
+    }
+    g->pc = pc + 1;
+  }
 }
 
 void branch_indexed(Warp& w, Group* g, const Op& op, std::uint32_t lanes, std::uint32_t pc) {
@@ -383,7 +428,27 @@ Ran run_warp(Warp& w) {
           w.pc = pc;
           end_segment(pc + 1);
           g->pc = pc;
-          switch (op.control) {
+          const Op* real = &op;
+          if (op.control == Control::none && op.fn != nullptr) {
+            op.fn(r, op, m, w);
+            if (k.stop) return Ran::stopped;
+            real = &k.launch->program->code[pc];
+            if (real->guard != 0) m &= predicate(r, real->guard) ^ real->guard_flip;
+            if (real->step == Step::branch) {
+              const bool backward = m == mask && real->target <= pc;
+              branch_observed(w, g, *real, m, pc);
+              if (backward && w.polls >= kPollsPerSlice) {
+                if (w.group_count > 1) g->penalty = ++w.epoch;
+                return Ran::yielded;
+              }
+              goto reschedule;
+            }
+            if (m == 0) {
+              g->pc = pc + 1;
+              goto reschedule;
+            }
+          }
+          switch (real->control) {
             case Control::exit:
               g->pc = pc + 1;
               exit_lanes(w, g, m);
@@ -397,18 +462,20 @@ Ran run_warp(Warp& w) {
               }
               goto reschedule;
             case Control::call:
-              if (!op.extra->builtin.empty()) {
-                if (!call_builtin(w, *op.extra, m))
+              if (!real->extra->builtin.empty()) {
+                if (!call_builtin(w, *real->extra, m))
                   k.fault(w, FaultKind::illegal_instruction,
-                          "the device function " + op.extra->builtin + " isn't available");
+                          "the device function " + real->extra->builtin + " isn't available");
                 if (k.stop) return Ran::stopped;
+                if (k.launch->observer != nullptr)
+                  k.launch->observer->builtin_returned(w, *real->extra, m);
                 g->pc = pc + 1;
-              } else if (!push_frame(w, g, op, m, pc)) {
+              } else if (!push_frame(w, g, *real, m, pc)) {
                 return Ran::stopped;
               }
               goto reschedule;
             case Control::branch_indexed:
-              branch_indexed(w, g, op, m, pc);
+              branch_indexed(w, g, *real, m, pc);
               if (k.stop) return Ran::stopped;
               if (k.steps >= k.slice_end) return Ran::yielded;
               goto reschedule;
@@ -420,7 +487,7 @@ Ran run_warp(Warp& w) {
                     Group{pc + 1, mask & ~m, g->frame, g->penalty, 0, Wait::none, 0};
                 g->mask = m;
               }
-              arrive_at_barrier(w, *g, op, m);
+              arrive_at_barrier(w, *g, *real, m);
               if (k.stop) return Ran::stopped;
               // The last to come doesn't run ahead of those it released.
               if (w.fresh && k.slice_end > k.steps + kStepsAfterRelease)

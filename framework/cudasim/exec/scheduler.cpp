@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "cudasim/exec/observer.hpp"
 #include "cudasim/exec/traffic.hpp"
 
 namespace cudasim {
@@ -68,12 +70,21 @@ bool lane_special(Special s, const Dim3& block, unsigned warp, unsigned lane,
 
 BlockScheduler::BlockScheduler(LaunchState& launch) : launch_(launch) {
   worker_.launch = &launch;
-  worker_.code = launch.program->code.data();
+  worker_.code = launch.code;
   const std::size_t n = launch.program->code.size() + 2;
   worker_.windows.resize(n);
   worker_.executed.resize(n);
   worker_.lanes.resize(n);
   worker_.idle_lanes.resize(n);
+}
+
+BlockScheduler::~BlockScheduler() {
+  if (launch_.observer == nullptr) return;
+  const auto tell = [&](const std::unique_ptr<Cluster>& cluster) {
+    for (const auto& block : cluster->blocks) launch_.observer->block_destroyed(*block);
+  };
+  for (const auto& cluster : resident_) tell(cluster);
+  for (const auto& cluster : spare_) tell(cluster);
 }
 
 void BlockScheduler::fill(std::uint8_t* regs, std::uint32_t slot, std::uint32_t value) {
@@ -132,6 +143,7 @@ std::unique_ptr<Cluster> BlockScheduler::make_cluster() {
       warp->root_frame.regs = warp->root;
       block->warps.push_back(std::move(warp));
     }
+    if (launch_.observer != nullptr) launch_.observer->block_created(*block);
     cluster->blocks.push_back(std::move(block));
   }
   return cluster;
@@ -215,16 +227,35 @@ void BlockScheduler::start(Cluster& cluster, std::uint64_t number) {
       warp->frame = &warp->root_frame;
     }
   }
+  if (launch_.observer != nullptr) launch_.observer->cluster_started(cluster);
   worker_.counters.blocks += cluster.blocks.size();
   worker_.counters.warps += cluster.blocks.size() * launch_.warps_per_block;
   worker_.counters.threads += cluster.live_threads;
+}
+
+std::uint64_t BlockScheduler::place_in_order(std::uint64_t number) const {
+  const LaunchConfig& config = *launch_.config;
+  if (config.order == BlockOrder::ascending) return number;
+  if (config.order == BlockOrder::descending) return launch_.clusters - 1 - number;
+  // A permutation of [0, 2^bits), walked until it lands in [0, clusters).
+  const auto bits = static_cast<unsigned>(std::bit_width(launch_.clusters - 1));
+  if (bits == 0) return number;
+  const std::uint64_t all = bits == 64 ? ~0ULL : (std::uint64_t{1} << bits) - 1;
+  do {
+    for (unsigned round = 1; round <= 4; ++round) {
+      const std::uint64_t salt = (config.order_seed + round) * 0x9E3779B97F4A7C15ULL;
+      number = (number * (salt | 1) + (salt >> 17)) & all;
+      number ^= number >> (bits / 2 + 1);
+    }
+  } while (number >= launch_.clusters);
+  return number;
 }
 
 bool BlockScheduler::start_in(std::unique_ptr<Cluster>& cluster) {
   const std::uint64_t number = launch_.next_cluster.fetch_add(1);
   if (number >= launch_.clusters) return false;
   if (cluster == nullptr) cluster = make_cluster();
-  start(*cluster, number);
+  start(*cluster, place_in_order(number));
   return true;
 }
 
@@ -234,7 +265,10 @@ bool BlockScheduler::start_next() {
     cluster = std::move(spare_.back());
     spare_.pop_back();
   }
-  if (!start_in(cluster)) return false;
+  if (!start_in(cluster)) {
+    if (cluster != nullptr) spare_.push_back(std::move(cluster));
+    return false;
+  }
   resident_.push_front(std::move(cluster));
   return true;
 }

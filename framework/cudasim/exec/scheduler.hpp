@@ -12,6 +12,9 @@ namespace cudasim {
 class BlockScheduler {
  public:
   explicit BlockScheduler(LaunchState& launch);
+  ~BlockScheduler();
+  BlockScheduler(const BlockScheduler&) = delete;
+  BlockScheduler& operator=(const BlockScheduler&) = delete;
   void run();
   Worker& worker() { return worker_; }
 
@@ -20,6 +23,8 @@ class BlockScheduler {
   bool start_next();
   /// Starts the next cluster in the memory of an ended one, or in new memory; false: none is left.
   bool start_in(std::unique_ptr<Cluster>& cluster);
+  /// The cluster that starts as the number-th one.
+  std::uint64_t place_in_order(std::uint64_t number) const;
   std::unique_ptr<Cluster> make_cluster();
   void start(Cluster& cluster, std::uint64_t number);
   Outcome run_cluster(Cluster& cluster);

@@ -13,6 +13,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "cudasim/check/options.hpp"
+
 namespace cudasim {
 namespace {
 
@@ -144,6 +146,15 @@ int run_program(const RunOptions& options, const std::vector<std::string>& argv)
     std::fputs("cudasim: no program given\n", stderr);
     return kUsage;
   }
+  try {
+    Checks::parse(options.check);
+    BlockOrder order{};
+    std::uint64_t seed = 0;
+    if (!options.schedule.empty()) parse_schedule(options.schedule, order, seed);
+  } catch (const std::invalid_argument& invalid) {
+    std::fprintf(stderr, "cudasim: %s\n", invalid.what());
+    return kBadInput;
+  }
   const fs::path program = find_program(argv.front());
   if (program.empty() || access(program.c_str(), X_OK) != 0 || fs::is_directory(program)) {
     std::fprintf(stderr, "cudasim: %s is not a program that can be run\n", argv.front().c_str());
@@ -168,6 +179,20 @@ int run_program(const RunOptions& options, const std::vector<std::string>& argv)
     put("CUDASIM_COUNTERS", *options.counters == "-"
                                 ? *options.counters
                                 : fs::absolute(*options.counters, error).string());
+  }
+  if (!options.check.empty()) put("CUDASIM_CHECK", options.check);
+  if (!options.schedule.empty()) put("CUDASIM_SCHEDULE", options.schedule);
+  if (options.findings) {
+    if (*options.findings != "-") {
+      const fs::path file = fs::absolute(*options.findings, error);
+      if (!std::ofstream(file, std::ios::trunc)) {
+        std::fprintf(stderr, "cudasim: cannot write %s\n", file.c_str());
+        return kBadInput;
+      }
+      put("CUDASIM_FINDINGS", file.string());
+    } else {
+      put("CUDASIM_FINDINGS", "-");
+    }
   }
   if (options.report) put("CUDASIM_REPORT", "1");
   if (options.threads > 0) put("CUDASIM_THREADS", std::to_string(options.threads));

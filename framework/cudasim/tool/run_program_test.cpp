@@ -53,6 +53,28 @@ TEST_F(RunProgram, PassesItsSettingsOn) {
   EXPECT_EXIT(run_program(options_, {path.string(), "one"}), ::testing::ExitedWithCode(42), "");
 }
 
+TEST_F(RunProgram, PassesItsChecksOn) {
+  options_.check = "memcheck,racecheck";
+  options_.schedule = "random:5";
+  options_.findings = (dir_ / "findings").string();
+  std::ofstream(dir_ / "findings") << "old";
+  const auto path = script(
+      "[ \"$CUDASIM_CHECK\" = memcheck,racecheck ] && [ \"$CUDASIM_SCHEDULE\" = random:5 ] && "
+      "[ -f \"$CUDASIM_FINDINGS\" ] && [ ! -s \"$CUDASIM_FINDINGS\" ] && exit 42\nexit 11");
+  EXPECT_EXIT(run_program(options_, {path.string()}), ::testing::ExitedWithCode(42), "");
+}
+
+TEST_F(RunProgram, RefusesWhatIsNoCheckOrSchedule) {
+  const auto path = script("exit 0");
+  options_.check = "memchek";
+  EXPECT_EXIT(std::exit(run_program(options_, {path.string()})), ::testing::ExitedWithCode(3),
+              "unknown check \"memchek\"");
+  options_.check = "";
+  options_.schedule = "sideways";
+  EXPECT_EXIT(std::exit(run_program(options_, {path.string()})), ::testing::ExitedWithCode(3),
+              "unknown schedule");
+}
+
 TEST_F(RunProgram, HostProgramsHaveNoObstacle) {
   EXPECT_TRUE(find_obstacles("/bin/sh").empty());
   EXPECT_TRUE(find_obstacles(script("exit 0")).empty());
