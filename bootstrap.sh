@@ -147,7 +147,7 @@ main() {
   select_model
   case $1 in
     deps) dependencies ;;
-    test) dependencies; build_and_test ;;
+    test) dependencies; ensure_test_packages; build_and_test ;;
     skills) dependencies; evaluate_skills ;;
     doctor) doctor ;;
   esac

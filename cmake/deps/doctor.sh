@@ -10,7 +10,7 @@ doctor() {
   local problems=0 missing
   printf 'Machine: %s, %s CPUs, %s\n' "$(. /etc/os-release 2>/dev/null && echo "${PRETTY_NAME:-unknown system}")" \
     "$(nproc)" "$(uname -m)"
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "${packages[@]}")
   if ((${#missing[@]})); then absent packages "${missing[*]}"; else found packages "${#packages[@]} Debian packages"; fi
   if toml_is_there; then found toml++ "headers"; else absent toml++ "libtomlplusplus-dev"; fi
   if cmake_is_new cmake; then

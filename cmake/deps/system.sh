@@ -6,9 +6,13 @@ packages=(
   nlohmann-json3-dev libfmt-dev libcli11-dev libyaml-cpp-dev
   libcurl4-openssl-dev libcpp-httplib-dev libssl-dev
   libzstd-dev zlib1g-dev
-  libtbb-dev libboost-dev libffi-dev
+  libtbb-dev libboost-dev libffi-dev libsqlite3-dev libjs-chart.js gnuplot-nox
   bubblewrap libseccomp-dev libxml2-utils
 )
+
+# What only tests use: readers of our formats, and a browser for the report page. A test whose package
+# is not to be had skips and names it.
+test_packages=(python3-jsonschema libbenchmark-tools python3-scipy chromium chromium-driver)
 
 check_machine() {
   [[ $(uname -sm) == "Linux x86_64" ]] ||
@@ -17,9 +21,9 @@ check_machine() {
     die 4 "no dpkg here: install the equivalents of these Debian packages by hand:" "${packages[*]}"
 }
 
-missing_packages() {
+missing_packages() { # missing_packages <package>…: those that are not installed
   local package
-  for package in "${packages[@]}"; do
+  for package in "$@"; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
       printf '%s\n' "$package"
   done
@@ -42,9 +46,22 @@ install_packages() {
 
 ensure_packages() {
   local missing
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "${packages[@]}")
   ((${#missing[@]} == 0)) ||
     step "Install Debian packages: ${missing[*]}" install_packages "${missing[@]}"
+}
+
+ensure_test_packages() {
+  local package missing=()
+  for package in $(missing_packages "${test_packages[@]}"); do
+    if apt-cache show "$package" >/dev/null 2>&1; then
+      missing+=("$package")
+    else
+      printf -- '-- %s is not to be had here: its tests skip\n' "$package"
+    fi
+  done
+  ((${#missing[@]} == 0)) ||
+    step "Install Debian packages for tests: ${missing[*]}" install_packages "${missing[@]}"
 }
 
 # Whether CMake is 3.25 or newer, which presets of version 6 and the tests' discovery need.

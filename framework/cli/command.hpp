@@ -5,6 +5,7 @@
 #include <string>
 
 #include "diagnostic/diagnostic.hpp"
+#include "report/results.hpp"
 #include "trial/plan.hpp"
 
 namespace hone::cli {
@@ -30,6 +31,7 @@ void add_list_commands(CLI::App& app, Context& context, Action& action);      //
 void add_eval_commands(CLI::App& app, Context& context, Action& action);      // eval, stage, endpoint
 void add_report_commands(CLI::App& app, Context& context, Action& action);    // report, gate, baseline
 void add_kernel_commands(CLI::App& app, Context& context, Action& action);   // kernel build
+void add_history_commands(CLI::App& app, Context& context, Action& action);  // runs, compare, …
 void add_sim_command(CLI::App& app, Context& context, Action& action);        // sim
 void add_lint_command(CLI::App& app, Context& context, Action& action);       // lint
 void add_install_commands(CLI::App& app, Context& context, Action& action);   // install, uninstall, status
@@ -39,9 +41,33 @@ void add_doctor_command(CLI::App& app, Context& context, Action& action);     //
 /// with file:line:column for what is wrong in it.
 void read_config(Context& context);
 
-/// Writes and prints the report of these evaluations (empty: all); what `hone report` does.
-Exit report(Context& context, const std::vector<std::string>& evaluations,
-            const std::filesystem::path& reports_dir, bool only_failures);
+/// The history's file: $HONE_HISTORY, else hone/history.sqlite in the build folder.
+std::filesystem::path history_file(Context& context);
+
+/// What is measured now, judged; nothing is written.
+report::Results results_now(Context& context, const std::vector<std::string>& evaluations);
+
+/// What git prints in the source folder; "" when it fails.
+std::string git(const trial::Manifest& manifest, const std::vector<std::string>& arguments);
+
+struct ReportRequest {
+  std::vector<std::string> evaluations;  ///< empty: all
+  std::string model;                     ///< "": all
+  std::string reports_dir;               ///< "": the manifest's
+  std::string format, output;            ///< print or write this format instead of all files
+  bool only_failures = false, no_judge = false, strict_junit = false;
+};
+
+/// Collects, records in the history, writes and prints; what `hone report` does.
+Exit report(Context& context, const ReportRequest& request);
+
+/// Measures as many runs again as the evaluation declares, beside the ones on record: what an alarm
+/// is confirmed with. Runs that were asked before are used as they are.
+Exit ask_fresh_runs(Context& context, const std::string& evaluation,
+                    const std::vector<std::string>& models);
+
+/// HONE_CONFIRM is set, and not to 0.
+bool confirm_by_environment();
 
 /// The folder of a skill: `skill` itself where that is a folder, else the declared skill of that
 /// name. Throws Error(usage) for neither.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 
 #include "cli/command.hpp"
@@ -66,7 +67,7 @@ struct EvalOptions {
   std::string evaluation;
   Strings models, cases, arms;
   int runs = 0;
-  bool fresh = false, keep_server = false, no_report = false;
+  bool fresh = false, keep_server = false, no_report = false, confirm = false;
 };
 
 std::vector<trial::Selection> select(const trial::Plan& plan, const EvalOptions& options) {
@@ -125,6 +126,18 @@ Exit evaluate_model(const trial::Plan& plan, const model::ModelConfig& declared,
   return worst;
 }
 
+/// The models of which a gate failed and no fresh runs have been asked yet.
+Strings models_with_alarms(Context& context, const std::string& evaluation) {
+  Strings names;
+  const auto results = results_now(context, {evaluation});
+  for (const auto& m : results.evaluations.front().models)
+    if (std::any_of(m.gates.begin(), m.gates.end(), [](const report::GateResult& g) {
+          return g.verdict.outcome == stats::GateOutcome::fail && !g.fresh;
+        }))
+      names.push_back(m.info.name);
+  return names;
+}
+
 Exit evaluate(Context& context, const EvalOptions& options) {
   const auto& manifest = context.manifest();
   auto plan = trial::make_plan(manifest, options.evaluation);
@@ -153,7 +166,18 @@ Exit evaluate(Context& context, const EvalOptions& options) {
     std::cout << fmt::format("{} took {:.0f} s\n", model_name, spent.count());
   }
   if (!options.no_report) {
-    const auto judged = report(context, {options.evaluation}, {}, false);
+    ReportRequest request;
+    request.evaluations = {options.evaluation};
+    auto judged = report(context, request);
+    if (judged == Exit::judged_bad && (options.confirm || confirm_by_environment())) {
+      const auto alarmed = models_with_alarms(context, options.evaluation);
+      if (!alarmed.empty()) {
+        std::cout << "\nA gate failed: asking fresh runs once, to confirm\n";
+        const auto asked = ask_fresh_runs(context, options.evaluation, alarmed);
+        if (asked != Exit::good) worst = asked;
+        judged = report(context, request);
+      }
+    }
     if (worst == Exit::good) worst = judged;
   }
   if (worst == Exit::good && skipped == static_cast<int>(models.size())) worst = Exit::inconclusive;
@@ -161,6 +185,25 @@ Exit evaluate(Context& context, const EvalOptions& options) {
 }
 
 }  // namespace
+
+bool confirm_by_environment() {
+  const char* value = std::getenv("HONE_CONFIRM");
+  return value != nullptr && *value != '\0' && std::string(value) != "0";
+}
+
+Exit ask_fresh_runs(Context& context, const std::string& evaluation, const Strings& models) {
+  const auto& manifest = context.manifest();
+  auto plan = trial::make_plan(manifest, evaluation);
+  plan.evaluation.runs *= 2;
+  Exit worst = Exit::good;
+  for (const auto& name : models) {
+    EvalOptions options;
+    options.evaluation = evaluation;
+    if (evaluate_model(plan, manifest.model(name), options, context) != Exit::good)
+      worst = Exit::infrastructure;
+  }
+  return worst;
+}
 
 void add_eval_commands(CLI::App& app, Context& context, Action& action) {
   auto* eval = app.add_subcommand(
@@ -176,10 +219,14 @@ void add_eval_commands(CLI::App& app, Context& context, Action& action) {
   eval->add_flag("--fresh", o->fresh, "Ask again where an answer is on record");
   eval->add_flag("--keep-server", o->keep_server, "Leave the local model server running");
   eval->add_flag("--no-report", o->no_report, "Only record");
+  eval->add_flag("--confirm", o->confirm,
+                 "When a gate fails, ask as many fresh runs once: only a failure that they repeat "
+                 "stays one");
   eval->callback([&, o] { action = [&, o] { return evaluate(context, *o); }; });
 
   auto* stage = app.add_subcommand(
-      "stage", "One stage of one case, arm and model: query, build, verify or bench (used by ctest)");
+      "stage",
+      "One stage of one case, arm and model: query, build, verify or bench (used by ctest)");
   auto s = std::make_shared<std::map<std::string, std::string>>();
   auto fresh = std::make_shared<bool>(false);
   stage->add_option("stage", (*s)["stage"], "query, build, verify or bench")->required();

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   cli::add_eval_commands(app, context, action);
   cli::add_list_commands(app, context, action);
   cli::add_report_commands(app, context, action);
+  cli::add_history_commands(app, context, action);
   cli::add_kernel_commands(app, context, action);
   cli::add_sim_command(app, context, action);
   cli::add_lint_command(app, context, action);

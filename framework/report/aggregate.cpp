@@ -7,6 +7,7 @@
 
 #include "stats/planning.hpp"
 #include "stats/repeats.hpp"
+#include "stats/timings.hpp"
 
 namespace hone::report {
 namespace {
@@ -26,8 +27,28 @@ void add(ArmCase& arm, const Trial& trial) {
   }
   if (!trial.passed() && arm.evidence.empty() && !trial.evidence.empty())
     arm.evidence = trial.outcome + ": " + trial.evidence;
-  if (trial.passed() && trial.time_ns)
-    arm.time_ns = std::min(arm.time_ns.value_or(*trial.time_ns), *trial.time_ns);
+  if (trial.scored() && trial.usage.input && trial.usage.output) {
+    arm.input_tokens += *trial.usage.input;
+    arm.output_tokens += *trial.usage.output;
+    ++arm.trials_with_usage;
+  }
+  if (trial.passed() && trial.time_ns) {
+    arm.times.insert(std::upper_bound(arm.times.begin(), arm.times.end(), *trial.time_ns),
+                     *trial.time_ns);
+    arm.time_kind = trial.time_kind;
+    arm.device = trial.device;
+  }
+}
+
+/// Geometric mean of the reference's rows, where it was timed on the device of the answers.
+std::optional<double> reference_ns(const ReportInput& input, const CaseResult& c) {
+  const auto found = input.references.find(c.info.suite);
+  if (c.info.suite.empty() || found == input.references.end()) return std::nullopt;
+  for (const auto* arm : {&c.with_skill, &c.without_skill})
+    if (!arm->device.empty() &&
+        (arm->device != found->second.device || arm->time_kind != found->second.time_kind))
+      return std::nullopt;
+  return time_of_rows(found->second.benchmarks);
 }
 
 /// Input and output tokens of one trial, when the server reported both.
@@ -40,6 +61,7 @@ ArmResult sum_up(const std::vector<CaseResult>& cases, const std::vector<const T
                  Arm arm) {
   ArmResult result;
   std::vector<double> rates;
+  std::vector<std::vector<double>> clusters;
   for (const auto& c : cases) {
     const ArmCase& a = c.of(arm);
     result.total += a.tally;
@@ -48,7 +70,10 @@ ArmResult sum_up(const std::vector<CaseResult>& cases, const std::vector<const T
     for (const auto& [outcome, count] : a.outcomes) result.outcomes[outcome] += count;
     result.flaky_cases += a.tally.flaky();
     if (a.tally.n > 0) rates.push_back(a.tally.rate());
+    clusters.emplace_back(static_cast<size_t>(a.tally.n), 0.0);
+    std::fill_n(clusters.back().begin(), a.tally.passes, 1.0);
   }
+  if (const auto clustered = stats::clustered_mean(clusters)) result.clustered_se = clustered->se;
   result.cases = static_cast<int>(rates.size());
   if (!rates.empty()) {
     result.pass_rate = stats::mean(rates);
@@ -57,8 +82,15 @@ ArmResult sum_up(const std::vector<CaseResult>& cases, const std::vector<const T
                                                        std::min(1.0, t->interval.high)}
                                      : stats::wilson(result.total);
   }
+  double cost = 0;
+  int priced = 0;
   for (const Trial* trial : trials) {
-    if (trial->arm != arm || !trial->scored() || !tokens(*trial)) continue;
+    if (trial->arm != arm || !trial->scored()) continue;
+    if (trial->cost) {
+      cost += *trial->cost;
+      ++priced;
+    }
+    if (!tokens(*trial)) continue;
     result.input_tokens = result.input_tokens.value_or(0) + *trial->usage.input;
     result.output_tokens = result.output_tokens.value_or(0) + *trial->usage.output;
     ++result.trials_with_usage;
@@ -66,8 +98,13 @@ ArmResult sum_up(const std::vector<CaseResult>& cases, const std::vector<const T
   if (result.trials_with_usage > 0) {
     result.tokens_per_trial = static_cast<double>(*result.input_tokens + *result.output_tokens) /
                               result.trials_with_usage;
-    if (result.total.passes > 0)
-      result.tokens_per_correct = *result.tokens_per_trial * result.total.n / result.total.passes;
+    result.tokens_per_correct =
+        stats::per_correct(*result.tokens_per_trial * result.total.n, result.total.passes);
+  }
+  if (priced > 0) {
+    result.cost_per_trial = cost / priced;
+    result.cost_per_correct =
+        stats::per_correct(*result.cost_per_trial * result.total.n, result.total.passes);
   }
   return result;
 }
@@ -100,7 +137,14 @@ std::string caveat(const ModelResult& m, const std::vector<double>& differences,
         "{} case{} cannot support a claim at the 5 % level, {} is the smallest "
         "sign-flip p they can reach; at least {} cases are needed",
         k, k == 1 ? "" : "s", stats::smallest_sign_flip_p(k), stats::kFewestCasesForAClaim);
-  if (m.lift_t->interval.low > 0 || m.lift_t->interval.high < 0) return "";
+  if (m.lift_t->interval.low > 0 || m.lift_t->interval.high < 0) {
+    const int needed = stats::runs_for_one_case();
+    if (runs >= needed) return "";
+    return fmt::format(
+        "the lift is a claim about the cases together: {} run{} cannot show a change of one case, "
+        "{} can (5 % level)",
+        runs, runs == 1 ? "" : "s", needed);
+  }
   const double detectable = 100 * std::min(1.0, stats::smallest_detectable_effect(k, runs));
   std::string text = fmt::format(
       "the lift cannot be told from zero; {} cases with {} runs show "
@@ -119,22 +163,36 @@ std::string caveat(const ModelResult& m, const std::vector<double>& differences,
 
 }  // namespace
 
-bool CaseResult::requirement_missed() const {
-  return info.require && with_skill.tally.n > 0 && with_skill.tally.rate() < *info.require - 1e-9;
-}
-
 ModelResult aggregate(const ReportInput& input, const ModelInfo& model,
                       const std::vector<Trial>& trials) {
   ModelResult result;
   result.info = model;
-  for (const auto& info : input.cases) result.cases.push_back({info, {}, {}});
+  for (const auto& info : input.cases) {
+    result.cases.emplace_back();
+    result.cases.back().info = info;
+  }
   std::vector<const Trial*> own;
   for (const auto& trial : trials) {
     if (trial.model != model.name) continue;
     own.push_back(&trial);
     auto& c = result.cases[trial.case_index];
     add(trial.arm == Arm::with_skill ? c.with_skill : c.without_skill, trial);
+    if (trial.arm == Arm::with_skill && c.measured_digest.empty())
+      c.measured_digest = trial.case_digest;
   }
+  std::vector<std::optional<double>> speedups;
+  for (auto& c : result.cases) {
+    if (c.measured_digest.empty()) c.measured_digest = c.info.digest;
+    c.reference_ns = reference_ns(input, c);
+    if (c.info.require)
+      c.require = stats::judge_require(*c.info.require,
+                                       {c.info.id, c.with_skill.tally, c.without_skill.tally});
+    if (c.info.kind != "kernel" || c.with_skill.tally.n == 0 || !c.reference_ns) continue;
+    speedups.push_back(c.with_skill.times.empty()
+                           ? std::nullopt
+                           : std::optional(*c.reference_ns / stats::median(c.with_skill.times)));
+  }
+  if (!speedups.empty()) result.fast_1 = stats::fast_p(speedups, 1);
   result.with_skill = sum_up(result.cases, own, Arm::with_skill);
   result.without_skill = sum_up(result.cases, own, Arm::without_skill);
   std::vector<double> with, without, differences;
@@ -149,6 +207,7 @@ ModelResult aggregate(const ReportInput& input, const ModelInfo& model,
     result.lift = stats::mean(differences);
     result.lift_t = stats::paired_t(differences);
     result.lift_sign_flip = stats::sign_flip(differences);
+    if (differences.size() > 1) result.lift_bootstrap = stats::bootstrap_mean(differences);
     result.normalised_gain = stats::normalised_gain(stats::mean(without), stats::mean(with));
   }
   result.tokens_saved = tokens_saved(own, input.cases.size());
@@ -168,13 +227,11 @@ std::string measured_skill_digest(const ReportInput& input, const std::string& m
   return digest.empty() ? input.skill_digest : digest;
 }
 
-std::string measured_case_digest(const CaseInfo& info, const std::string& model,
-                                 const std::vector<Trial>& trials) {
-  for (const auto& trial : trials)
-    if (trial.model == model && trial.case_id == info.id && trial.arm == Arm::with_skill &&
-        !trial.case_digest.empty())
-      return trial.case_digest;
-  return info.digest;
+std::span<const Trial> EvaluationResult::runs_of(size_t model, size_t case_index, Arm arm) const {
+  const auto runs = static_cast<size_t>(input.runs);
+  const size_t first =
+      ((model * input.cases.size() + case_index) * 2 + (arm == Arm::with_skill)) * runs;
+  return std::span(trials).subspan(first, runs);
 }
 
 stats::GateFacts gate_facts(const ReportInput& input, const ModelResult& result,
@@ -183,7 +240,10 @@ stats::GateFacts gate_facts(const ReportInput& input, const ModelResult& result,
   stats::GateFacts facts;
   for (const auto& c : result.cases) {
     facts.cases.push_back({c.info.id, c.with_skill.tally, c.without_skill.tally});
-    facts.case_digests.push_back(measured_case_digest(c.info, result.info.name, trials));
+    facts.case_digests.push_back(c.measured_digest);
+    if (c.info.kind == "kernel" && c.with_skill.tally.n > 0)
+      facts.bench.push_back({c.info.id, c.info.suite, c.with_skill.times, c.with_skill.time_kind,
+                             c.with_skill.device, c.reference_ns});
   }
   const auto arm_tokens = [](const ArmResult& arm) -> stats::ArmTokens {
     if (arm.trials_with_usage == 0) return {};
@@ -194,6 +254,8 @@ stats::GateFacts gate_facts(const ReportInput& input, const ModelResult& result,
   facts.with_skill = arm_tokens(result.with_skill);
   facts.without_skill = arm_tokens(result.without_skill);
   facts.tokens_saved = result.tokens_saved;
+  facts.cost_with = result.with_skill.cost_per_trial;
+  facts.cost_without = result.without_skill.cost_per_trial;
   facts.infrastructure_errors =
       result.with_skill.infrastructure_errors + result.without_skill.infrastructure_errors;
   facts.not_run = result.with_skill.not_run + result.without_skill.not_run;

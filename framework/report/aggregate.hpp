@@ -26,8 +26,7 @@ stats::GateFacts gate_facts(const ReportInput& input, const ModelResult& result,
 std::string measured_skill_digest(const ReportInput& input, const std::string& model,
                                   const std::vector<Trial>& trials, bool* mixed = nullptr);
 
-/// Digest of the case that the trials were asked with; the plan's when none tells.
-std::string measured_case_digest(const CaseInfo& info, const std::string& model,
-                                 const std::vector<Trial>& trials);
+/// Geometric mean in ns of Google Benchmark rows that have no error; nothing where none has a time.
+std::optional<double> time_of_rows(const storage::Json& rows);
 
 }  // namespace hone::report

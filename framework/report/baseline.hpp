@@ -10,10 +10,17 @@ namespace hone::report {
 /// One model's part of a baseline file.
 struct BaselineModel {
   struct Case {
+    /// Tokens a trial, as the server counted them.
+    struct Tokens {
+      double input = 0, output = 0;
+    };
     stats::Tally with_skill, without_skill;
-    std::string digest;
+    std::string digest, suite;
+    std::optional<Tokens> with_tokens, without_tokens;
+    std::vector<double> time_ns;  ///< of the correct candidates with the skill, ascending
   };
   std::string skill_digest, date, model_id, model_digest;
+  std::string device, time_kind;  ///< of the times; "" when there are none
   storage::Json sampling;
   int runs = 0;
   std::map<std::string, Case> cases;

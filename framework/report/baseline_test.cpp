@@ -33,8 +33,8 @@ TEST(BaselineFile, HasOneLineACaseAndReadsBack) {
   "sampling": {"temperature":0.7},
   "runs": 3,
   "cases": {
-    "a": {"with_skill": [2, 3], "without_skill": [0, 3], "digest": "sha256:ca5e"},
-    "b": {"with_skill": [2, 3], "without_skill": [0, 3], "digest": "sha256:ca5e"}
+    "a": {"with_skill": [2, 3], "without_skill": [0, 3], "digest": "sha256:ca5e", "with_tokens": [700, 100], "without_tokens": [200, 150]},
+    "b": {"with_skill": [2, 3], "without_skill": [0, 3], "digest": "sha256:ca5e", "with_tokens": [700, 100], "without_tokens": [200, 150]}
   }
 }
 }
@@ -52,7 +52,7 @@ TEST(BaselineFile, UpdatingOneModelKeepsTheOthers) {
   folder.judge_runs("a", Arm::with_skill, 2);
   Baseline earlier;
   earlier.models["other"].runs = 5;
-  earlier.models["other"].cases["a"] = {{5, 5}, {0, 5}, ""};
+  earlier.models["other"].cases["a"].with_skill = {5, 5};
   storage::write_atomically(folder.input.baseline, write_baseline(earlier));
   EXPECT_THAT(update_baseline(collect(folder.input)), HasSubstr("updated"));
   const Baseline both = read_baseline(folder.input.baseline);
@@ -85,6 +85,9 @@ TEST(BaselineFile, SaysWhatIsExpectedOfABrokenOne) {
       {R"({"schema": "hone.baseline/1", "models": {"m": {"runs": 3, "cases":
           {"a": {"with_skill": [4, 3], "without_skill": [0, 0]}}}}})",
        "models.m.cases.a: with_skill: expected [passes, runs]"},
+      {R"({"schema": "hone.baseline/1", "models": {"m": {"runs": 3, "cases":
+          {"a": {"with_skill": [3, 3], "without_skill": [0, 0], "time_ns": [0]}}}}})",
+       "models.m.cases.a: time_ns: expected a list of numbers above 0"},
   };
   for (const auto& b : bad) {
     storage::write_atomically(folder.input.baseline, b.text);
@@ -97,6 +100,28 @@ TEST(BaselineFile, SaysWhatIsExpectedOfABrokenOne) {
       EXPECT_THAT(e.what(), HasSubstr("demo.json"));
     }
   }
+}
+
+TEST(BaselineFile, KeepsTheTimesThatABenchGateComparesWith) {
+  RunFolder folder;
+  folder.add_kernel_case("k", "gelu");
+  for (int run = 0; run < 3; ++run) folder.build("k", Arm::with_skill, run, "correct");
+  folder.input.gates = {"bench(gelu) <= 1.05 * baseline", "tokens(with_skill) <= baseline"};
+  const auto first = collect(folder.input);
+  for (const auto& gate : first.models.at(0).gates)
+    EXPECT_THAT(gate.verdict.message, HasSubstr("hone baseline demo"));
+  update_baseline(first);
+  EXPECT_THAT(storage::read_file(folder.input.baseline),
+              HasSubstr("\"suite\": \"gelu\", \"time_ns\": [2500, 2500, 2500]"));
+  const auto again = collect(folder.input);
+  for (const auto& gate : again.models.at(0).gates)
+    EXPECT_EQ(gate.verdict.outcome, stats::GateOutcome::pass) << gate.verdict.message;
+  auto text = storage::read_file(folder.input.baseline);
+  for (size_t at; (at = text.find("2500")) != std::string::npos;) text.replace(at, 4, "1000");
+  storage::write_atomically(folder.input.baseline, text);
+  const auto slower = collect(folder.input).models.at(0).gates.at(0).verdict;
+  EXPECT_EQ(slower.outcome, stats::GateOutcome::fail);
+  EXPECT_THAT(slower.message, HasSubstr("bench(gelu) is 2.50 us, 1000 ns in the baseline"));
 }
 
 TEST(BaselineFile, TellsTheGateWhatChangedBesidesTheSkill) {

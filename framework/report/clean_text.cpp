@@ -132,4 +132,29 @@ std::string fit(std::string_view text, size_t columns, bool pad) {
   return fitted;
 }
 
+std::string markdown_text(std::string_view text, size_t limit) {
+  std::string escaped;
+  for (const char c : clean_line(text, limit)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '@':
+        escaped += "@\u200b";  // mentions nobody
+        break;
+      default:
+        if (std::string_view("\\`*_{}[]()#+!|~$").find(c) != std::string_view::npos)
+          escaped += '\\';
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
 }  // namespace hone::report

@@ -22,6 +22,9 @@ storage::Json clean_json(const storage::Json& value, size_t limit = 4000);
 std::string xml_text(std::string_view text, size_t limit = 4000);
 std::string xml_attribute(std::string_view text, size_t limit = 300);
 
+/// Cleaned, on one line and escaped so that GitHub's Markdown shows it as it is, in a table too.
+std::string markdown_text(std::string_view text, size_t limit = 300);
+
 /// Columns that clean UTF-8 text takes on a terminal: wide East Asian characters and emoji take
 /// two, combining marks none.
 size_t display_width(std::string_view text);

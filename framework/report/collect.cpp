@@ -6,6 +6,7 @@
 
 #include "report/aggregate.hpp"
 #include "report/clean_text.hpp"
+#include "report/parallel.hpp"
 #include "report/results.hpp"
 
 namespace hone::report {
@@ -132,6 +133,7 @@ class TrialReader {
       trial_.usage = {integer(usage, "input"), integer(usage, "cached"), integer(usage, "output"),
                       integer(usage, "reasoning")};
     trial_.served_model = clean_line(text(json, "model"));
+    trial_.cost = real(json, "cost");
     add_seconds(json);
     const std::string outcome = text(json, "outcome");
     if (outcome == "answered" || outcome == "truncated") return outcome;
@@ -160,6 +162,10 @@ class TrialReader {
                                 count("spill_stores"), count("spill_loads"), count("shared_bytes"),
                                 count("stack_bytes")});
     }
+    if (const Json error = member(json, "first_error"); error.is_object()) {
+      trial_.error_file = clean_line(text(error, "file"));
+      trial_.error_line = static_cast<int>(integer(error, "line").value_or(0));
+    }
     if (text(json, "outcome") == "built")
       trial_.outcome = "built";
     else
@@ -170,6 +176,16 @@ class TrialReader {
     add_seconds(json);
     trial_.device = clean_line(text(json, "device"));
     judge(json, "verify.json");
+    take_place(trial_.evidence);
+  }
+
+  /// "… at kernel.cu:12" of a sanitizer's finding.
+  void take_place(const std::string& evidence) {
+    const size_t dot = evidence.rfind(".cu:");
+    if (dot == std::string::npos) return;
+    const size_t start = evidence.find_last_of(" (", dot) + 1;
+    trial_.error_file = evidence.substr(start, dot + 3 - start);
+    trial_.error_line = std::atoi(evidence.c_str() + dot + 4);
   }
 
   /// Timings change the outcome only where they cannot be true; what else is wrong with them is
@@ -190,25 +206,7 @@ class TrialReader {
     trial_.time_kind = clean_line(text(*json, "time_kind"));
     const Json rows = member(*json, "benchmarks");
     if (rows.is_array()) trial_.benchmarks = clean_json(rows);
-    trial_.time_ns = time_ns(trial_.benchmarks);
-  }
-
-  static double unit_ns(const std::string& unit) {
-    return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
-  }
-
-  static std::optional<double> time_ns(const Json& rows) {
-    double logs = 0;
-    int count = 0;
-    for (const auto& row : rows) {
-      if (!row.is_object() || row.contains("error_message")) continue;
-      const std::string type = text(row, "run_type");
-      const auto time = real(row, "real_time");
-      if ((!type.empty() && type != "iteration") || !time || *time <= 0) continue;
-      logs += std::log(*time * unit_ns(text(row, "time_unit")));
-      ++count;
-    }
-    return count > 0 ? std::optional(std::exp(logs / count)) : std::nullopt;
+    trial_.time_ns = time_of_rows(trial_.benchmarks);
   }
 
   fs::path dir_;
@@ -216,14 +214,32 @@ class TrialReader {
   bool broken_ = false;
 };
 
+double unit_ns(const std::string& unit) {
+  return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
+}
+
 }  // namespace
+
+std::optional<double> time_of_rows(const Json& rows) {
+  double logs = 0;
+  int count = 0;
+  for (const auto& row : rows) {
+    if (!row.is_object() || row.contains("error_message")) continue;
+    const std::string type = text(row, "run_type");
+    const auto time = real(row, "real_time");
+    if ((!type.empty() && type != "iteration") || !time || *time <= 0) continue;
+    logs += std::log(*time * unit_ns(text(row, "time_unit")));
+    ++count;
+  }
+  return count > 0 ? std::optional(std::exp(logs / count)) : std::nullopt;
+}
 
 std::vector<Trial> read_trials(const ReportInput& input) {
   std::vector<Trial> trials;
   for (const auto& model : input.models) {
     for (size_t c = 0; c < input.cases.size(); ++c) {
       for (const auto arm : {stats::Arm::without_skill, stats::Arm::with_skill}) {
-        for (int run = 0; run < input.runs; ++run) {
+        for (int run = input.first_run; run < input.first_run + input.runs; ++run) {
           Trial trial;
           trial.evaluation = input.evaluation;
           trial.skill = input.skill;
@@ -236,12 +252,16 @@ std::vector<Trial> read_trials(const ReportInput& input) {
           const fs::path folder = fs::path(input.evaluation) / model.name / trial.case_id /
                                   stats::arm_name(arm) / std::to_string(run);
           trial.folder = folder.generic_string();
-          TrialReader(input.run_dir / folder, trial).read(input.cases[c].kind == "kernel");
           trials.push_back(std::move(trial));
         }
       }
     }
   }
+  for_each_index(trials.size(), [&](size_t i) {
+    Trial& trial = trials[i];
+    TrialReader(input.run_dir / trial.folder, trial)
+        .read(input.cases[trial.case_index].kind == "kernel");
+  });
   return trials;
 }
 

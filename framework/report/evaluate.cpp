@@ -4,6 +4,7 @@
 #include <set>
 
 #include "report/aggregate.hpp"
+#include "stats/multiple.hpp"
 
 namespace hone::report {
 namespace {
@@ -67,6 +68,51 @@ std::optional<Baseline> load_baseline(EvaluationResult& result, std::string& why
   }
 }
 
+/// A lift is claimed for each model: Holm's correction over them.
+void adjust_for_several_models(std::vector<ModelResult>& models) {
+  std::vector<ModelResult*> claims;
+  std::vector<double> p;
+  for (auto& m : models) {
+    if (!m.lift_t) continue;
+    claims.push_back(&m);
+    p.push_back(m.lift_t->p);
+  }
+  if (claims.size() < 2) return;
+  const auto adjusted = stats::holm(p);
+  for (size_t i = 0; i < claims.size(); ++i) claims[i]->lift_p_holm = adjusted[i];
+}
+
+/// An alarm is confirmed once, by the runs that follow the declared ones, when they are there and
+/// were asked with the same skill: it stays a failure where they fail too, and is inconclusive
+/// where they don't.
+void confirm_alarms(const ReportInput& input, const std::vector<Trial>& trials,
+                    const std::vector<stats::Gate>& gates, const Baseline* baseline,
+                    const std::string& no_baseline, ModelResult& m) {
+  if (std::none_of(m.gates.begin(), m.gates.end(), [](const GateResult& g) {
+        return g.verdict.outcome == stats::GateOutcome::fail;
+      }))
+    return;
+  ReportInput next = input;
+  next.first_run += input.runs;
+  next.models = {m.info};
+  const auto fresh_trials = read_trials(next);
+  const ModelResult fresh = aggregate(next, m.info, fresh_trials);
+  if (fresh.with_skill.total.n == 0 || measured_skill_digest(next, m.info.name, fresh_trials) !=
+                                           measured_skill_digest(input, m.info.name, trials))
+    return;
+  const auto facts = gate_facts(next, fresh, fresh_trials, baseline, no_baseline);
+  for (size_t i = 0; i < gates.size(); ++i) {
+    auto& g = m.gates[i];
+    if (g.verdict.outcome != stats::GateOutcome::fail) continue;
+    g.fresh = stats::judge(gates[i], facts);
+    const bool confirmed = g.fresh->outcome == stats::GateOutcome::fail;
+    if (!confirmed) g.verdict.outcome = stats::GateOutcome::inconclusive;
+    g.verdict.message +=
+        fmt::format("; fresh runs {} it ({}: {})", confirmed ? "confirm" : "do not confirm",
+                    stats::gate_outcome_name(g.fresh->outcome), g.fresh->message);
+  }
+}
+
 }  // namespace
 
 EvaluationResult collect(const ReportInput& input) {
@@ -79,17 +125,19 @@ EvaluationResult collect(const ReportInput& input) {
   std::optional<Baseline> baseline;
   std::string no_baseline;
   if (std::any_of(gates.begin(), gates.end(),
-                  [](const stats::Gate& g) { return g.kind == stats::Gate::Kind::no_regression; }))
+                  [](const stats::Gate& g) { return g.needs_baseline(); }))
     baseline = load_baseline(result, no_baseline);
   for (const auto& model : input.models) {
     ModelResult m = aggregate(input, model, result.trials);
     const auto facts =
         gate_facts(input, m, result.trials, baseline ? &*baseline : nullptr, no_baseline);
     for (const auto& gate : gates)
-      m.gates.push_back({gate.text, stats::judge(gate, facts),
-                         result.bad_input && gate.kind == stats::Gate::Kind::no_regression});
+      m.gates.push_back({gate.text, stats::judge(gate, facts), std::nullopt,
+                         result.bad_input && gate.needs_baseline()});
+    confirm_alarms(input, result.trials, gates, baseline ? &*baseline : nullptr, no_baseline, m);
     result.models.push_back(std::move(m));
   }
+  adjust_for_several_models(result.models);
   return result;
 }
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/baseline.hpp"
 #include "report/run_folder_fixture.hpp"
 #include "report/writers.hpp"
@@ -11,7 +13,6 @@ namespace {
 using stats::Arm;
 using stats::GateOutcome;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 struct EvaluateTest : testing::Test {
   RunFolder folder;
@@ -49,7 +50,11 @@ TEST_F(EvaluateTest, SumsUpRatesLiftAndTokens) {
   EXPECT_NEAR(m.with_skill.tokens_per_correct.value(), 800 * 18 / 13.0, 1e-9);
   EXPECT_NEAR(m.tokens_saved.value(), -450, 1e-9);
   EXPECT_EQ(m.with_skill.flaky_cases, 2);
-  EXPECT_THAT(m.caveat, IsEmpty());
+  EXPECT_THAT(m.caveat, HasSubstr("3 runs cannot show a change of one case, 4 can"));
+  EXPECT_NEAR(m.with_skill.clustered_se.value(),
+              stats::standard_deviation(std::vector{1., 1., 2 / 3., 1., 2 / 3., 0.}) / std::sqrt(6),
+              1e-12);
+  EXPECT_GT(m.lift_bootstrap->low, 0);
   EXPECT_EQ(code(), Exit::good);
 }
 
@@ -95,8 +100,14 @@ TEST_F(EvaluateTest, AMissedRequireIsJudgedBad) {
   cases({1}, {3});
   folder.input.cases[0].require = 1.0 / 3;
   EXPECT_EQ(code(), Exit::good);
-  folder.input.cases[0].require = 0.5;
+  folder.input.cases[0].require = 0.5;  // 1/3 is no proof of less than 50 %
+  EXPECT_EQ(model().cases.at(0).require->outcome, GateOutcome::inconclusive);
+  EXPECT_THAT(write_junit({{}, {result}}), HasSubstr("<skipped message=\"require is inconclusive"));
+  EXPECT_EQ(code(), Exit::good);
+  folder.input.cases[0].require = 0.9;
   EXPECT_EQ(code(), Exit::judged_bad);
+  model();
+  EXPECT_THAT(write_junit({{}, {result}}), HasSubstr("type=\"require\""));
 }
 
 TEST_F(EvaluateTest, AnEmptiedSkillIsARegressionAndARerunIsNot) {
@@ -123,6 +134,26 @@ TEST_F(EvaluateTest, AnEmptiedSkillIsARegressionAndARerunIsNot) {
   EXPECT_THAT(verdict.message, HasSubstr("23.8 % (10/42 runs) against 66.7 % (28/42)"));
   EXPECT_EQ(verdict.moved.at(0).name, "case2");
   EXPECT_EQ(code(), Exit::judged_bad);
+}
+
+TEST_F(EvaluateTest, FreshRunsConfirmAnAlarmOrDoNot) {
+  folder.input.gates = {"pass_rate(with_skill) >= 0.9", "lift >= 0"};
+  cases({0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(model().gates.at(0).verdict.outcome, GateOutcome::fail);
+  EXPECT_FALSE(result.models.at(0).gates.at(0).fresh);
+  const auto fresh = [&](const char* outcome) {
+    for (const auto& c : folder.input.cases)
+      for (int run = 3; run < 6; ++run) folder.judge(c.id, Arm::with_skill, run, outcome);
+  };
+  fresh("wrong");
+  EXPECT_EQ(model().gates.at(0).verdict.outcome, GateOutcome::fail);
+  EXPECT_THAT(result.models.at(0).gates.at(0).verdict.message,
+              HasSubstr("; fresh runs confirm it (fail: pass rate with_skill 0.0 % (0/18 runs"));
+  fresh("correct");
+  EXPECT_EQ(model().gates.at(0).verdict.outcome, GateOutcome::inconclusive);
+  EXPECT_EQ(result.models.at(0).gates.at(0).fresh->outcome, GateOutcome::pass);
+  EXPECT_EQ(result.models.at(0).with_skill.total.n, 18);  // the report speaks of the first runs
+  EXPECT_FALSE(result.models.at(0).gates.at(1).fresh);    // no alarm, nothing to confirm
 }
 
 TEST_F(EvaluateTest, ABrokenBaselineIsBadInputAndNothingElseIsLost) {

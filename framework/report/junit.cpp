@@ -14,7 +14,7 @@ constexpr size_t kSystemOut = 8000;
 /// One testsuite: counts its testcases as they are added.
 class Suite {
  public:
-  explicit Suite(std::string name) : name_(std::move(name)) {}
+  Suite(std::string name, bool strict) : name_(std::move(name)), strict_(strict) {}
 
   enum class Kind { passed, failure, error, skipped };
 
@@ -25,8 +25,8 @@ class Suite {
     seconds_ += seconds;
     body_ += fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"",
                          xml_attribute(name), xml_attribute(classname), seconds);
-    if (!file.empty()) body_ += fmt::format(" file=\"{}\"", xml_attribute(file, 1000));
-    if (!file.empty() && line > 0) body_ += fmt::format(" line=\"{}\"", line);
+    if (!file.empty() && !strict_) body_ += fmt::format(" file=\"{}\"", xml_attribute(file, 1000));
+    if (!file.empty() && line > 0 && !strict_) body_ += fmt::format(" line=\"{}\"", line);
     body_ += ">\n";
     if (kind != Kind::passed) {
       const char* element = kind == Kind::failure ? "failure"
@@ -61,6 +61,7 @@ class Suite {
 
  private:
   std::string name_, body_;
+  bool strict_;
   int tests_ = 0, failures_ = 0, errors_ = 0, skipped_ = 0;
   double seconds_ = 0;
 };
@@ -73,11 +74,9 @@ std::string counts(const ArmCase& arm) {
 }
 
 /// What every run of the case gave, one a line.
-std::string runs_of(const EvaluationResult& evaluation, const std::string& model,
-                    const std::string& case_id, Arm arm) {
+std::string runs_of(std::span<const Trial> trials) {
   std::string text;
-  for (const auto& t : evaluation.trials) {
-    if (t.model != model || t.arm != arm || t.case_id != case_id) continue;
+  for (const auto& t : trials) {
     text += fmt::format("\nrun {}: {}", t.run, t.outcome);
     if (!t.evidence.empty()) text += ": " + clean_line(t.evidence, 500);
     if (t.time_ns) text += fmt::format(", {:.0f} ns ({})", *t.time_ns, clean_line(t.time_kind, 40));
@@ -85,10 +84,10 @@ std::string runs_of(const EvaluationResult& evaluation, const std::string& model
   return text;
 }
 
-void add_case(Suite& suite, const EvaluationResult& evaluation, const ModelResult& m,
-              const CaseResult& c, Arm arm, const std::string& prefix) {
+void add_case(Suite& suite, const CaseResult& c, std::span<const Trial> trials, Arm arm,
+              const std::string& prefix) {
   const ArmCase& a = c.of(arm);
-  const std::string runs = runs_of(evaluation, m.info.name, c.info.id, arm);
+  const std::string runs = runs_of(trials);
   const std::string summary = fmt::format("{}/{} runs correct ({}){}", a.tally.passes, a.tally.n,
                                           counts(a), a.tally.flaky() ? ", flaky" : "");
   auto kind = Suite::Kind::passed;
@@ -97,16 +96,18 @@ void add_case(Suite& suite, const EvaluationResult& evaluation, const ModelResul
     kind = Suite::Kind::error;
     type = kInfrastructureError;
     message = fmt::format("{} of {} runs could not be measured: {}", a.infrastructure_errors,
-                          evaluation.input.runs, a.evidence);
+                          trials.size(), a.evidence);
   } else if (arm == Arm::with_skill && c.requirement_missed()) {
     kind = Suite::Kind::failure;
     type = "require";
-    message =
-        fmt::format("the case requires {:.0f} % with the skill, {:.0f} % ({}/{}) were correct",
-                    100 * *c.info.require, 100 * a.tally.rate(), a.tally.passes, a.tally.n);
+    message = "require: " + c.require->message;
   } else if (a.tally.n == 0) {
     kind = Suite::Kind::skipped;
     message = a.evidence.empty() ? "not run" : a.evidence;
+  } else if (arm == Arm::with_skill && c.require &&
+             c.require->outcome == GateOutcome::inconclusive) {
+    kind = Suite::Kind::skipped;
+    message = "require is inconclusive: " + c.require->message;
   }
   suite.add(c.info.id, prefix + stats::arm_name(arm), a.seconds, c.info.file, c.info.line, kind,
             message, type, message + "\n" + summary + runs,
@@ -131,17 +132,18 @@ void add_gate(Suite& suite, const GateResult& gate, const std::string& prefix) {
 
 }  // namespace
 
-std::string write_junit(const Results& results) {
+std::string write_junit(const Results& results, bool strict) {
   std::string suites;
   int tests = 0, failures = 0, errors = 0;
   double seconds = 0;
   for (const auto& evaluation : results.evaluations) {
-    for (const auto& m : evaluation.models) {
+    for (size_t model = 0; model < evaluation.models.size(); ++model) {
+      const auto& m = evaluation.models[model];
       const std::string name = "hone." + evaluation.input.evaluation + "." + m.info.name;
-      Suite suite(name);
-      for (const auto& c : m.cases)
+      Suite suite(name, strict);
+      for (size_t c = 0; c < m.cases.size(); ++c)
         for (const Arm arm : {Arm::without_skill, Arm::with_skill})
-          add_case(suite, evaluation, m, c, arm, name + ".");
+          add_case(suite, m.cases[c], evaluation.runs_of(model, c, arm), arm, name + ".");
       for (const auto& gate : m.gates) add_gate(suite, gate, name + ".");
       suites += suite.xml(results.environment.generated, results.environment.host);
       tests += suite.tests();

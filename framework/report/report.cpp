@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <ostream>
+#include <sstream>
 
 #include "report/clean_text.hpp"
 
@@ -47,18 +48,65 @@ Results collect_all(const std::vector<ReportInput>& inputs, Environment environm
   return results;
 }
 
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all = {
+      {"html", "report.html", "one page with charts, gates, cases and every answer"},
+      {"markdown", "summary.md", "summary of a pull request"},
+      {"junit", "junit.xml", "testcases for CI servers"},
+      {"json", "results.json", "everything (hone.results/1)"},
+      {"benchmarks", "benchmarks.json", "Google Benchmark, every run"},
+      {"dashboard", "benchmarks.dashboard.json", "Google Benchmark, one median a benchmark"},
+      {"bmf", "bmf.json", "Bencher Metric Format"},
+      {"pass-rate", "pass_rate.json", "github-action-benchmark, bigger is better"},
+      {"sarif", "findings.sarif", "compile errors and sanitizer findings"},
+      {"skill-creator", "", "benchmark.json of skill-creator"},
+      {"terminal", "", "the table"},
+  };
+  return all;
+}
+
+std::string write_format(const std::string& name, const Results& results,
+                         const ReportOptions& options) {
+  if (name == "html") {
+    std::ostringstream page;
+    write_page(results, options.history, page);
+    return std::move(page).str();
+  }
+  if (name == "markdown") return write_markdown(results);
+  if (name == "junit") return write_junit(results, options.strict_junit);
+  if (name == "json") return write_results_json(results);
+  if (name == "benchmarks") return write_benchmarks_json(results);
+  if (name == "dashboard") return write_dashboard_json(results);
+  if (name == "bmf") return write_bmf_json(results);
+  if (name == "pass-rate") return write_pass_rate_json(results);
+  if (name == "sarif") return write_sarif(results);
+  if (name == "terminal") return write_terminal(results, options.style);
+  if (name == "skill-creator") {
+    if (results.evaluations.size() != 1 || results.evaluations[0].models.size() != 1)
+      throw Error(Exit::usage,
+                  "skill-creator's benchmark.json holds one evaluation and model: name them, as in "
+                  "hone report <evaluation> --model <model> --format skill-creator");
+    return write_skill_creator(results, results.evaluations[0], 0);
+  }
+  std::string known;
+  for (const auto& f : formats()) known += (known.empty() ? "" : ", ") + f.name;
+  throw Error(Exit::usage, "unknown format '" + name + "'; known: " + known);
+}
+
 void publish(const Results& results, const ReportOptions& options, std::ostream& out) {
   const auto& dir = options.reports_dir;
-  storage::write_atomically(dir / "junit.xml", write_junit(results));
-  storage::write_atomically(dir / "results.json", write_results_json(results));
-  storage::write_atomically(dir / "benchmarks.json", write_benchmarks_json(results));
+  std::string files;
+  for (const auto& format : formats()) {
+    if (format.file.empty()) continue;
+    storage::write_atomically(dir / format.file, write_format(format.name, results, options));
+    files += (files.empty() ? "" : ", ") + format.file;
+  }
   out << write_terminal(results, options.style);
   for (const auto& evaluation : results.evaluations) {
     if (!evaluation.problems.empty()) out << '\n';
     for (const auto& problem : evaluation.problems) out << clean_line(problem.str(), 1000) << '\n';
   }
-  out << fmt::format("\nReports: {}/ junit.xml, results.json, benchmarks.json\n",
-                     std::filesystem::proximate(dir).string());
+  out << fmt::format("\nReports in {}/: {}\n", std::filesystem::proximate(dir).string(), files);
   out.flush();
 }
 

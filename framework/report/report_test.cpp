@@ -31,9 +31,11 @@ TEST_F(ReportTest, WritesItsFilesAndReturnsTheVerdict) {
   options.reports_dir = folder.path() / "reports";
   folder.input.gates = {"infrastructure_errors == 0"};
   EXPECT_EQ(report_evaluations({folder.input}, options, out), Exit::good);
-  for (const char* file : {"junit.xml", "results.json", "benchmarks.json"})
-    EXPECT_TRUE(std::filesystem::exists(options.reports_dir / file)) << file;
-  EXPECT_THAT(out.str(), HasSubstr("Reports: "));
+  for (const auto& format : formats()) {
+    if (format.file.empty()) continue;
+    EXPECT_TRUE(std::filesystem::exists(options.reports_dir / format.file)) << format.file;
+    EXPECT_THAT(out.str(), HasSubstr(format.file));
+  }
   const auto json = storage::read_json(options.reports_dir / "results.json");
   EXPECT_EQ(json["environment"]["device"], "cudasim (model of H100 SXM5)");
   EXPECT_EQ(json["environment"]["sandbox"], "strong");

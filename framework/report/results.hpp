@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,12 @@ struct CaseInfo {
   std::string kind = "text";      ///< "text" | "kernel"
   std::string digest;             ///< of the case; "" when unknown
   std::optional<double> require;  ///< least with-skill pass rate that the case file asks for
+};
+
+/// Google Benchmark rows of a suite's reference kernel, as its last benchmark left them.
+struct ReferenceKernel {
+  std::string kernel, device, time_kind;
+  storage::Json benchmarks = storage::Json::array();
 };
 
 /// A model as declared; all but the name may be empty.
@@ -60,6 +67,8 @@ struct ReportInput {
   std::vector<std::string> gates;
   std::filesystem::path baseline;  ///< reports/baselines/<evaluation>.json; need not exist
   std::string baseline_command;    ///< what writes it; "hone baseline <evaluation>" when empty
+  std::map<std::string, ReferenceKernel> references;  ///< by suite, those that were timed
+  int first_run = 0;                                  ///< runs first_run … first_run + runs - 1
 };
 
 /// Tokens as the server counted them; absent is absent, never 0.
@@ -93,7 +102,8 @@ struct Trial {
   std::string outcome;   ///< a trial outcome, or "not-run"
   std::string evidence;  ///< one line; the first failing thing
   Usage usage;
-  double seconds = 0;  ///< of all stages
+  std::optional<double> cost;  ///< of the request, in the price table's currency
+  double seconds = 0;          ///< of all stages
   std::vector<KernelFacts> kernels;
   storage::Json benchmarks = storage::Json::array();  ///< Google Benchmark rows, verbatim
   std::string time_kind;                              ///< "model bound" | "measured" | ""
@@ -101,6 +111,8 @@ struct Trial {
   std::string folder;             ///< relative to run_dir
   std::string asked;              ///< ISO UTC of the request
   std::string skill_digest, case_digest, device, sandbox, served_model;
+  std::string error_file;  ///< of the compiler's first error or the finding, in the answer; or ""
+  int error_line = 0;
   std::string bench_problem;  ///< why there are no timings although there should be, or ""
 
   bool run_done() const { return outcome != kNotRun; }
@@ -115,18 +127,30 @@ struct ArmCase {
   int not_run = 0;
   double seconds = 0;
   std::map<std::string, int> outcomes;
-  std::string evidence;           ///< of the first run that is not correct
-  std::optional<double> time_ns;  ///< best over the correct runs
+  std::string evidence;                      ///< of the first run that is not correct
+  long input_tokens = 0, output_tokens = 0;  ///< sums over the trials_with_usage
+  int trials_with_usage = 0;
+  std::vector<double> times;      ///< ns of the correct runs, ascending
+  std::string time_kind, device;  ///< of the times
+  /// The best of the correct runs.
+  std::optional<double> time_ns() const {
+    return times.empty() ? std::nullopt : std::optional(times.front());
+  }
 };
 
 struct CaseResult {
   CaseInfo info;
   ArmCase with_skill, without_skill;
+  std::string measured_digest;  ///< of the case as it was asked; the plan's when no record tells
+  std::optional<stats::GateVerdict> require;  ///< of `info.require`, when it asks for a rate
+  std::optional<double> reference_ns;         ///< the suite's reference kernel on the same device
   const ArmCase& of(stats::Arm arm) const {
     return arm == stats::Arm::with_skill ? with_skill : without_skill;
   }
-  /// The case's `require` was measured and is not met.
-  bool requirement_missed() const;
+  /// The case's `require` failed: missed, and not by chance.
+  bool requirement_missed() const {
+    return require && require->outcome == stats::GateOutcome::fail;
+  }
 };
 
 /// One arm over all cases. Rates are means over the cases that have scored runs.
@@ -142,12 +166,15 @@ struct ArmResult {
   int trials_with_usage = 0;
   std::optional<double> tokens_per_trial;    ///< input + output
   std::optional<double> tokens_per_correct;  ///< of all scored trials, per correct one
+  std::optional<double> cost_per_trial, cost_per_correct;
+  std::optional<double> clustered_se;  ///< of the pass rate, runs clustered by case
   int flaky_cases = 0;
 };
 
 struct GateResult {
   std::string text;
-  stats::GateVerdict verdict;
+  stats::GateVerdict verdict;  ///< with the fresh runs taken into account, where there are any
+  std::optional<stats::GateVerdict> fresh;  ///< of a failure: what the fresh runs alone say
   bool unusable_baseline = false;  ///< it is there, but broken: an error rather than a skip
 };
 
@@ -160,7 +187,11 @@ struct ModelResult {
   std::optional<double> lift;
   std::optional<stats::PairedT> lift_t;
   std::optional<stats::SignFlip> lift_sign_flip;
+  std::optional<stats::Interval> lift_bootstrap;
+  std::optional<double> lift_p_holm;  ///< t p of the lift, adjusted for the evaluation's models
   std::optional<double> normalised_gain;
+  std::optional<double>
+      fast_1;  ///< fast_p at p = 1: kernel cases correct and beating the reference
   std::optional<double> tokens_saved;  ///< a trial, without - with, mean over paired cases
   std::string caveat;                  ///< what these numbers cannot claim and what would; or ""
   std::vector<GateResult> gates;
@@ -174,7 +205,9 @@ struct EvaluationResult {
   std::vector<Trial> trials;
   std::vector<ModelResult> models;
   std::vector<Diagnostic> problems;  ///< unreadable records, a broken baseline
-  bool bad_input = false;            ///< one of the problems is a file of the user's
+  /// The runs of one case in one arm: trials stand in the order model, case, arm, run.
+  std::span<const Trial> runs_of(size_t model, size_t case_index, stats::Arm arm) const;
+  bool bad_input = false;  ///< one of the problems is a file of the user's
 };
 
 /// What every writer gets.

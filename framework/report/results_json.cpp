@@ -33,21 +33,25 @@ Json of_environment(const Environment& e) {
 }
 
 Json of_arm(const ArmResult& a) {
-  return {{"pass_rate", or_null(a.pass_rate)},
-          {"interval", interval(a.interval)},
-          {"passes", a.total.passes},
-          {"runs", a.total.n},
-          {"cases", a.cases},
-          {"flaky_cases", a.flaky_cases},
-          {"infrastructure_errors", a.infrastructure_errors},
-          {"not_run", a.not_run},
-          {"outcomes", a.outcomes},
-          {"tokens",
-           {{"input", or_null(a.input_tokens)},
-            {"output", or_null(a.output_tokens)},
-            {"trials", a.trials_with_usage},
-            {"per_trial", or_null(a.tokens_per_trial)},
-            {"per_correct", or_null(a.tokens_per_correct)}}}};
+  return {
+      {"pass_rate", or_null(a.pass_rate)},
+      {"interval", interval(a.interval)},
+      {"clustered_standard_error", or_null(a.clustered_se)},
+      {"passes", a.total.passes},
+      {"runs", a.total.n},
+      {"cases", a.cases},
+      {"flaky_cases", a.flaky_cases},
+      {"infrastructure_errors", a.infrastructure_errors},
+      {"not_run", a.not_run},
+      {"outcomes", a.outcomes},
+      {"tokens",
+       {{"input", or_null(a.input_tokens)},
+        {"output", or_null(a.output_tokens)},
+        {"trials", a.trials_with_usage},
+        {"per_trial", or_null(a.tokens_per_trial)},
+        {"per_correct", or_null(a.tokens_per_correct)}}},
+      {"cost",
+       {{"per_trial", or_null(a.cost_per_trial)}, {"per_correct", or_null(a.cost_per_correct)}}}};
 }
 
 Json of_lift(const ModelResult& m) {
@@ -57,7 +61,9 @@ Json of_lift(const ModelResult& m) {
                {"interval", nullptr},
                {"standard_error", nullptr},
                {"t_p", nullptr},
+               {"t_p_holm", or_null(m.lift_p_holm)},
                {"sign_flip_p", nullptr},
+               {"bootstrap_interval", interval(m.lift_bootstrap)},
                {"normalised_gain", or_null(m.normalised_gain)}};
   if (m.lift_t) {
     lift["interval"] = interval(m.lift_t->interval);
@@ -89,7 +95,10 @@ Json of_arm_case(const ArmCase& a) {
           {"outcomes", a.outcomes},
           {"evidence", or_null(a.evidence)},
           {"seconds", a.seconds},
-          {"best_time_ns", or_null(a.time_ns)}};
+          {"input_tokens", a.trials_with_usage > 0 ? Json(a.input_tokens) : Json(nullptr)},
+          {"output_tokens", a.trials_with_usage > 0 ? Json(a.output_tokens) : Json(nullptr)},
+          {"times_ns", a.times},
+          {"best_time_ns", or_null(a.time_ns())}};
 }
 
 Json of_case(const CaseResult& c) {
@@ -99,8 +108,12 @@ Json of_case(const CaseResult& c) {
           {"suite", or_null(c.info.suite)},
           {"kind", c.info.kind},
           {"digest", or_null(c.info.digest)},
+          {"measured_digest", or_null(c.measured_digest)},
           {"require", or_null(c.info.require)},
           {"requirement_missed", c.requirement_missed()},
+          {"require_outcome",
+           c.require ? Json(stats::gate_outcome_name(c.require->outcome)) : Json(nullptr)},
+          {"reference_time_ns", or_null(c.reference_ns)},
           {"with_skill", of_arm_case(c.with_skill)},
           {"without_skill", of_arm_case(c.without_skill)}};
 }
@@ -118,6 +131,7 @@ Json of_model(const ModelResult& m) {
           {"without_skill", of_arm(m.without_skill)},
           {"lift", of_lift(m)},
           {"tokens_saved", or_null(m.tokens_saved)},
+          {"fast_1", or_null(m.fast_1)},
           {"caveat", or_null(m.caveat)},
           {"gates", std::move(gates)},
           {"cases", std::move(cases)}};
@@ -144,6 +158,7 @@ Json of_trial(const Trial& t) {
             {"cached", or_null(t.usage.cached)},
             {"output", or_null(t.usage.output)},
             {"reasoning", or_null(t.usage.reasoning)}}},
+          {"cost", or_null(t.cost)},
           {"seconds", t.seconds},
           {"asked", or_null(t.asked)},
           {"served_model", or_null(t.served_model)},

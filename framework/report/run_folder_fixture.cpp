@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <fstream>
 
 namespace hone::report {
@@ -102,6 +103,9 @@ void RunFolder::build(const std::string& id, Arm arm, int run, const std::string
                                            {"shared_bytes", 1024},
                                            {"stack_bytes", 0}}})
                            : Json::array()},
+         {"first_error", outcome == "compile-error"
+                             ? Json{{"file", "gelu.cu"}, {"line", 3}, {"message", evidence}}
+                             : Json(nullptr)},
          {"evidence", built ? "" : evidence},
          {"seconds", 2},
          {"sandbox", "strong"}});
@@ -153,6 +157,7 @@ Results showcase(RunFolder& f) {
   f.respond("server-down", Arm::with_skill, 1, kInfrastructureError);
   f.judge("server-down", Arm::with_skill, 2, "correct");
   f.add_kernel_case("gelu-basic", "gelu");
+  f.input.cases.back().require = 0.9;
   f.build("gelu-basic", Arm::with_skill, 0, "correct");
   f.build(
       "gelu-basic", Arm::with_skill, 1, "memory-fault",
@@ -179,6 +184,20 @@ Results showcase(RunFolder& f) {
   Results results{e, {collect(f.input)}};
   results.evaluations[0].input.run_dir = "build/hone/runs";
   return results;
+}
+
+void expect_baseline(const std::string& name, const std::string& text) {
+  const fs::path path = fs::path(HONE_REPORT_DIR) / "baselines" / name;
+  if (std::getenv("HONE_UPDATE_BASELINES") != nullptr) storage::write_atomically(path, text);
+  EXPECT_EQ(text, storage::read_file(path))
+      << "to accept: HONE_UPDATE_BASELINES=1 hone_report_test, see baselines/README.md";
+}
+
+std::string python_with(const std::string& module) {
+  for (const std::string python : {"/usr/bin/python3", "python3"})
+    if (std::system((python + " -c 'import " + module + "' >/dev/null 2>&1").c_str()) == 0)
+      return python;
+  return "";
 }
 
 }  // namespace hone::report

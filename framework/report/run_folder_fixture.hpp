@@ -43,4 +43,11 @@ class RunFolder {
 /// the writers' checked-in baselines are made from.
 Results showcase(RunFolder& folder);
 
+/// Compares with baselines/<name>. HONE_UPDATE_BASELINES=1 in the environment writes it anew
+/// instead; look at the diff before you commit it.
+void expect_baseline(const std::string& name, const std::string& text);
+
+/// A Python that has the module, Debian's own first; "" when there is none.
+std::string python_with(const std::string& module);
+
 }  // namespace hone::report

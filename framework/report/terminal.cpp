@@ -169,6 +169,18 @@ class Terminal {
     };
     if (m.with_skill.tokens_per_correct || m.without_skill.tokens_per_correct)
       row("  per correct", per(m.without_skill) + " -> " + per(m.with_skill));
+    const auto money = [](const std::optional<double>& v) {
+      return v ? fmt::format("{:.4g}", *v) : std::string("-");
+    };
+    if (m.with_skill.cost_per_trial || m.without_skill.cost_per_trial) {
+      row("cost a trial", money(m.without_skill.cost_per_trial) + " -> " +
+                              money(m.with_skill.cost_per_trial));
+      row("  per correct", money(m.without_skill.cost_per_correct) + " -> " +
+                               money(m.with_skill.cost_per_correct));
+    }
+    if (m.fast_1)
+      row("kernels", fmt::format("{:.0f} % of the cases are correct and beat the reference",
+                                 100 * *m.fast_1));
   }
 
   void counted_apart(const ModelResult& m) {
@@ -214,7 +226,9 @@ class Terminal {
       std::string line = "  " + fit(clean_line(c.info.id), name) + "  " +
                          cell(c.without_skill, Colour::yellow) + "  " + cell(with, Colour::green);
       std::string remark;
-      if (c.requirement_missed()) remark = fmt::format("requires {:.0f} %", 100 * *c.info.require);
+      if (c.require && c.require->outcome != GateOutcome::pass)
+        remark = fmt::format("requires {:.0f} %{}", 100 * *c.info.require,
+                             c.requirement_missed() ? "" : " (inconclusive)");
       if (with.tally.flaky()) remark += remark.empty() ? "flaky" : ", flaky";
       if (!with.evidence.empty()) remark += (remark.empty() ? "" : ", ") + with.evidence;
       const size_t used = 2 + name + 2 + 8 + 2 + 8 + 2;

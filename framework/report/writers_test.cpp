@@ -17,15 +17,6 @@ using testing::Not;
 
 const fs::path kSource = HONE_REPORT_DIR;
 
-/// Compares with baselines/<name>. HONE_UPDATE_BASELINES=1 in the environment writes it anew
-/// instead; look at the diff before you commit it.
-void expect_baseline(const std::string& name, const std::string& text) {
-  const fs::path path = kSource / "baselines" / name;
-  if (std::getenv("HONE_UPDATE_BASELINES") != nullptr) storage::write_atomically(path, text);
-  EXPECT_EQ(text, storage::read_file(path))
-      << "to accept: HONE_UPDATE_BASELINES=1 hone_report_test, see baselines/README.md";
-}
-
 struct WritersTest : testing::Test {
   RunFolder folder;
   Results results = showcase(folder);
@@ -71,14 +62,14 @@ TEST_F(WritersTest, ResultsJsonMatchesItsBaseline) {
 }
 
 TEST_F(WritersTest, ResultsJsonFitsItsSchema) {
-  if (std::system("python3 -c 'import jsonschema' >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "python3's jsonschema is not installed (apt-get install python3-jsonschema)";
+  const std::string python = python_with("jsonschema");
+  if (python.empty()) GTEST_SKIP() << "apt-get install python3-jsonschema";
   const auto file = written("results.json", write_results_json(results));
-  const std::string command =
-      "python3 -c 'import json, jsonschema, sys; "
-      "s, d = (json.load(open(f)) for f in sys.argv[1:]); "
-      "jsonschema.validate(d, s)' " +
-      (kSource / "results.schema.json").string() + " " + file.string();
+  const std::string command = python +
+                              " -c 'import json, jsonschema, sys; "
+                              "s, d = (json.load(open(f)) for f in sys.argv[1:]); "
+                              "jsonschema.validate(d, s)' " +
+                              (kSource / "results.schema.json").string() + " " + file.string();
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 

@@ -39,6 +39,35 @@ TEST(ParseGate, ReadsNoRegressionInBothSpellings) {
   EXPECT_EQ(parse_gate("no-regression(0.01)").alpha, .01);
 }
 
+TEST(ParseGate, ReadsBoundsThatNameTheBaseline) {
+  Gate gate = parse_gate("bench(layernorm) <= 1.05 * baseline");
+  EXPECT_EQ(gate.arguments, std::vector<std::string>{"layernorm"});
+  EXPECT_EQ(gate.factor, 1.05);
+  EXPECT_EQ(gate.threshold, 0);
+  EXPECT_TRUE(gate.needs_baseline());
+  gate = parse_gate("lift >= baseline - 5%");
+  EXPECT_EQ(gate.factor, 1);
+  EXPECT_NEAR(gate.threshold, -.05, 1e-12);
+  EXPECT_EQ(parse_gate("bench(row_softmax) < 5.5us").threshold, 5500);
+  EXPECT_EQ(parse_gate("bench(x) < 2 ms").threshold, 2e6);
+  EXPECT_FALSE(parse_gate("lift > 0").needs_baseline());
+  EXPECT_EQ(parse_gate("case_rate(block-size) >= 50%").arguments[0], "block-size");
+  EXPECT_EQ(parse_gate("fast_p(1.5) >= 0.2").arguments[0], "1.5");
+}
+
+TEST(ParseGate, AndBindsTighterThanOr) {
+  const Gate gate = parse_gate("lift > 0 or lift_low > 0 and (no-regression or lift >= 10%) ");
+  EXPECT_EQ(gate.kind, Gate::Kind::any);
+  ASSERT_EQ(gate.parts.size(), 2u);
+  EXPECT_EQ(gate.parts[0].text, "lift > 0");
+  EXPECT_EQ(gate.parts[1].kind, Gate::Kind::all);
+  EXPECT_EQ(gate.parts[1].text, "lift_low > 0 and (no-regression or lift >= 10%)");
+  EXPECT_EQ(gate.parts[1].parts[1].text, "(no-regression or lift >= 10%)");
+  EXPECT_EQ(gate.parts[1].parts[1].kind, Gate::Kind::any);
+  EXPECT_TRUE(gate.needs_baseline());
+  EXPECT_THROW(parse_gate(std::string(100000, '(')), Error);
+}
+
 TEST(ParseGate, ErrorsSayTheColumnAndWhatWouldBeRight) {
   const struct {
     const char* text;
@@ -62,7 +91,16 @@ TEST(ParseGate, ErrorsSayTheColumnAndWhatWouldBeRight) {
       {"pass_rate(with_skill) >= 60", "column 26: pass_rate lies between 0 and 1", "60%"},
       {"lift == 0", "column 6: '==' suits counts only", ">="},
       {"tokens_saved >= 5%", "column 17: tokens_saved is no share", "plain number"},
-      {"lift >= 0 and lift_low > 0", "column 11: unexpected 'and", "one comparison"},
+      {"lift >= 0 lift_low > 0", "column 11: unexpected 'lift_low", "joined by and, or"},
+      {"lift >= 0 and", "column 14: a gate starts with a quantity", "e.g."},
+      {"lift >= 0 or or lift_low > 0", "column 14: unknown quantity 'or'", "known:"},
+      {"(lift >= 0 and lift_low > 0", "column 28: ')' is missing", "'(' at column 1"},
+      {"bench(gelu) <= 1.05 * basline", "column 23: 'baseline' is expected", "1.05 * baseline"},
+      {"bench(gelu) <= 0 * baseline", "column 16: the baseline's factor", "1.05"},
+      {"bench(gelu) <= 5", "column 17: a unit of time", "5.2us"},
+      {"bench() <= baseline", "column 7: the name of a case or suite", "write bench(name)"},
+      {"bench(gelu) <= baseline + 5%", "column 27: bench is no share", "plain number"},
+      {"fast_p(-1) >= 0.5", "column 8: a speedup", "fast_p(1)"},
       {"no-regresion", "column 1: unknown quantity 'no-regresion'",
        "did you mean 'no-regression'?"},
       {"no-regression(2)", "column 15: alpha", "no-regression(0.01)"},

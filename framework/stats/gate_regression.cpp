@@ -19,8 +19,12 @@ struct Shared {
 };
 
 Shared share(const GateFacts& facts) {
-  std::map<std::string, const GateBaseline::Case*> earlier;
-  for (const auto& c : facts.baseline->cases) earlier[c.name] = &c;
+  const auto digest_of = [](const Measured& m, size_t i) {
+    return i < m.case_digests.size() ? m.case_digests[i] : std::string();
+  };
+  std::map<std::string, size_t> earlier;
+  for (size_t i = 0; i < facts.baseline->cases.size(); ++i)
+    earlier[facts.baseline->cases[i].name] = i;
   Shared shared;
   int added = 0, changed = 0, unscored = 0;
   for (size_t i = 0; i < facts.cases.size(); ++i) {
@@ -30,10 +34,11 @@ Shared share(const GateFacts& facts) {
       ++added;
       continue;
     }
-    const auto& before = *found->second;
+    const auto& before = facts.baseline->cases[found->second];
+    const std::string digest = digest_of(facts, i);
+    const std::string digest_before = digest_of(*facts.baseline, found->second);
     earlier.erase(found);
-    const std::string digest = i < facts.case_digests.size() ? facts.case_digests[i] : "";
-    if (!digest.empty() && !before.digest.empty() && digest != before.digest) {
+    if (!digest.empty() && !digest_before.empty() && digest != digest_before) {
       ++changed;
     } else if (now.with_skill.n == 0 || before.with_skill.n == 0) {
       ++unscored;

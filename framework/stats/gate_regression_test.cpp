@@ -18,7 +18,8 @@ GateFacts measured(const std::vector<std::pair<Tally, Tally>>& before_and_now) {
     const std::string name = "case" + std::to_string(f.cases.size());
     f.cases.push_back({name, now, {}});
     f.case_digests.push_back("sha256:1");
-    f.baseline->cases.push_back({name, before, "sha256:1"});
+    f.baseline->cases.push_back({name, before, {}});
+    f.baseline->case_digests.push_back("sha256:1");
   }
   return f;
 }

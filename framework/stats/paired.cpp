@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kExactSignFlips = 20;
 constexpr int kSampledSignFlips = 100000;
+constexpr double kManyClusters = 30;
 
 double sum(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -113,6 +114,28 @@ double clustered_se(std::span<const std::vector<double>> clusters) {
     squares += deviation * deviation;
   }
   return std::sqrt(squares) / static_cast<double>(n);
+}
+
+std::optional<ClusteredMean> clustered_mean(std::span<const std::vector<double>> clusters,
+                                            double confidence) {
+  ClusteredMean result;
+  double total = 0;
+  size_t n = 0;
+  for (const auto& cluster : clusters) {
+    result.clusters += !cluster.empty();
+    total += sum(cluster);
+    n += cluster.size();
+  }
+  if (result.clusters < 2) return std::nullopt;
+  const double k = result.clusters;
+  result.mean = total / static_cast<double>(n);
+  result.se = clustered_se(clusters) * (k < kManyClusters ? std::sqrt(k / (k - 1)) : 1);
+  const double tail = 1 - (1 - confidence) / 2;
+  const double quantile = k < kManyClusters
+                              ? boost::math::quantile(boost::math::students_t(k - 1), tail)
+                              : normal_quantile(tail);
+  result.interval = {result.mean - quantile * result.se, result.mean + quantile * result.se};
+  return result;
 }
 
 double independent_se(std::span<const double> scores) {

@@ -44,6 +44,19 @@ inline constexpr int kFewestCasesForAClaim = 6;
 /// SE^2 = 1/N^2 * sum_c (sum_i (s_ic - mean))^2 (Miller 2024, arXiv 2411.00640).
 double clustered_se(std::span<const std::vector<double>> clusters);
 
+/// Mean of all scores in clusters, its clustered standard error and interval. Below 30 clusters the
+/// error is scaled by sqrt(k/(k-1)) and the interval is Student's with k-1 degrees of freedom.
+struct ClusteredMean {
+  int clusters = 0;  ///< k, those that have scores
+  double mean = 0;
+  double se = 0;
+  Interval interval;
+};
+
+/// Nothing for fewer than two clusters with scores.
+std::optional<ClusteredMean> clustered_mean(std::span<const std::vector<double>> clusters,
+                                            double confidence = 0.95);
+
 /// Standard error of the mean that takes every score for independent (ddof 0): for contrast only.
 double independent_se(std::span<const double> scores);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 
 namespace hone::stats {
@@ -71,6 +72,26 @@ TEST(ClusteredSe, AgreesWithTheWorkedExample) {
   EXPECT_NEAR(mean(all), .65, kDigits);
   EXPECT_NEAR(independent_se(all), .1066536450, kDigits);
   EXPECT_NEAR(clustered_se(kWith), .1479019946, kDigits);
+}
+
+TEST(ClusteredMean, CorrectsForFewClusters) {
+  const auto with = clustered_mean(kWith);
+  ASSERT_TRUE(with);
+  EXPECT_NEAR(with->mean, .65, kDigits);
+  EXPECT_NEAR(with->se, .1479019946 * std::sqrt(4 / 3.0), kDigits);
+  // The differences of the worked example are one score a cluster: the paired t test.
+  std::vector<std::vector<double>> differences;
+  for (const double d : kFour) differences.push_back({d});
+  const auto d = clustered_mean(differences);
+  EXPECT_NEAR(d->se, .0816496581, kDigits);
+  EXPECT_NEAR(d->interval.low, -.0598456527, kDigits);
+  EXPECT_NEAR(d->interval.high, .4598456527, kDigits);
+  std::vector<std::vector<double>> many(30, {0, 1});
+  many[0] = {1, 1};
+  const auto m = clustered_mean(many);
+  EXPECT_NEAR(m->se, clustered_se(many), kDigits);
+  EXPECT_NEAR(m->interval.high - m->mean, 1.959963984540054 * m->se, kDigits);
+  EXPECT_FALSE(clustered_mean(std::vector<std::vector<double>>{{1, 0}, {}}));
 }
 
 TEST(SplitMix64, ReproducesItsReferenceStream) {

@@ -51,4 +51,13 @@ BinomialGate binomial_gate(int n, double p0, double alpha) {
   return gate;
 }
 
+int runs_for_one_case(double alpha) {
+  if (!(alpha > 0)) throw std::invalid_argument("needs a level above 0");
+  double ways = 1;  // C(2n, n)
+  for (int n = 1;; ++n) {
+    ways *= 2.0 * (2 * n - 1) / n;
+    if (2 / ways <= alpha) return n;
+  }
+}
+
 }  // namespace hone::stats

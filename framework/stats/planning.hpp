@@ -29,6 +29,10 @@ BinomialGate binomial_gate(int n, double p0, double alpha = 0.01);
 double binomial_at_most(int passes, int n, double p);
 double binomial_at_least(int passes, int n, double p);
 
+/// Runs a side that one case needs so that a change from all to none is significant by Fisher's
+/// exact test, two-sided: the smallest n with 2 / C(2n, n) <= alpha.
+int runs_for_one_case(double alpha = 0.05);
+
 /// Up to this many runs have no gating power: report them, don't gate on them.
 inline constexpr int kRunsWithoutGatingPower = 10;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <stdexcept>
 
 namespace hone::stats {
 namespace {
@@ -46,6 +47,12 @@ TEST(Planning, CasesNeededInvertsTheDetectableEffect) {
   for (const int cases : {8, 20, 40})
     EXPECT_EQ(cases_needed(smallest_detectable_effect(cases, 3), 3), cases);
   EXPECT_GT(cases_needed(.1, 3), cases_needed(.1, 10));
+}
+
+TEST(Planning, OneCaseNeedsFourRunsASide) {
+  EXPECT_EQ(runs_for_one_case(), 4);  // 2/C(8,4) = .0286, and 2/C(6,3) = .1
+  EXPECT_EQ(runs_for_one_case(.01), 5);
+  EXPECT_THROW(runs_for_one_case(0), std::invalid_argument);
 }
 
 }  // namespace

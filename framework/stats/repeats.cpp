@@ -36,4 +36,8 @@ double normalised_gain(double without_skill, double with_skill) {
   return without_skill >= 1 ? 0 : (with_skill - without_skill) / (1 - without_skill);
 }
 
+std::optional<double> per_correct(double total, int correct) {
+  return correct > 0 ? std::optional(total / correct) : std::nullopt;
+}
+
 }  // namespace hone::stats

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 
 namespace hone::stats {
 
@@ -12,5 +13,9 @@ double pass_hat_k(int n, int c, int k);
 /// Lift as a share of what was left to gain, (with - without) / (1 - without)
 /// (SkillsBench, arXiv 2602.12670); 0 when nothing was left to gain.
 double normalised_gain(double without_skill, double with_skill);
+
+/// What one correct answer takes: `total` tokens or money of all scored runs over the correct ones;
+/// nothing when none is correct.
+std::optional<double> per_correct(double total, int correct);
 
 }  // namespace hone::stats

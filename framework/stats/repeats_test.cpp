@@ -32,5 +32,10 @@ TEST(NormalisedGain, IsTheShareOfWhatWasLeft) {
   EXPECT_EQ(normalised_gain(1, 1), 0);
 }
 
+TEST(PerCorrect, ChargesTheFailuresToTheSuccesses) {
+  EXPECT_EQ(per_correct(14400, 13), 14400 / 13.0);
+  EXPECT_EQ(per_correct(14400, 0), std::nullopt);
+}
+
 }  // namespace
 }  // namespace hone::stats
