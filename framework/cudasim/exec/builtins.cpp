@@ -1,4 +1,5 @@
 // The device runtime: vprintf, __assertfail, malloc, free and what the compiler calls besides.
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -145,9 +146,11 @@ bool format(Warp& w, const std::string& text, std::uint64_t buffer, std::string&
           out += s;
         } else {
           spec += c;
-          std::string padded(s.size() + 512, '\0');
-          padded.resize(static_cast<std::size_t>(
-              std::max(0, std::snprintf(padded.data(), padded.size(), spec.c_str(), s.c_str()))));
+          constexpr int kWidest = 1 << 20;
+          const int length = std::snprintf(nullptr, 0, spec.c_str(), s.c_str());
+          std::string padded(static_cast<std::size_t>(std::clamp(length, 0, kWidest)) + 1, '\0');
+          std::snprintf(padded.data(), padded.size(), spec.c_str(), s.c_str());
+          padded.pop_back();
           out += padded;
         }
         continue;
@@ -235,6 +238,13 @@ bool call_builtin(Warp& w, const Extra& call, std::uint32_t mask) {
         return true;
       }
     }
+    return true;
+  }
+  if (name.starts_with("__cudaCDP") || name.starts_with("cudaLaunchDevice") ||
+      name.starts_with("cudaGetParameterBuffer")) {
+    w.worker->fault(w, FaultKind::illegal_instruction,
+                    "the kernel launches kernels: dynamic parallelism (" + name +
+                        ") isn't offered; launch from the host");
     return true;
   }
   return false;

@@ -5,8 +5,10 @@ namespace cudasim {
 
 FunctionDecoder::Result FunctionDecoder::async_copy(Modifiers& m) {
   pipe_ = Pipe::load;
+  const bool reduce = m.take("reduce");
   if (!m.take("async")) return Result::unsupported;
   const bool bulk = m.take("bulk");
+  if (reduce && !bulk) return Result::unsupported;
   if (!m.take_any({"commit_group", "wait_group", "wait_all"}).empty()) {
     // Copies are done when they are issued.
     pipe_ = Pipe::sync;
@@ -38,25 +40,37 @@ FunctionDecoder::Result FunctionDecoder::async_copy(Modifiers& m) {
     const std::string_view to = m.take_any({"shared::cluster", "global", "shared::cta"});
     const std::string_view from = m.take_any({"global", "shared::cta"});
     const bool barrier = m.take("mbarrier::complete_tx::bytes"), group = m.take("bulk_group");
+    const bool multicast = m.take("multicast::cluster");
     while (!m.take_prefix("L2::").empty()) {
     }
-    if (!m.empty() || from.empty() || barrier == group)
-      return Result::unsupported;  // multicast, tensors
+    handlers::BulkReduction reduction = nullptr;
+    if (reduce) {
+      m.take("noftz");
+      const std::string_view operation =
+          m.take_any({"and", "or", "xor", "add", "inc", "dec", "min", "max"});
+      reduction = handlers::bulk_reduction(operation, m.take_type());
+      if (reduction == nullptr) return Result::unsupported;
+    }
+    if (!m.empty() || from.empty() || barrier == group || (multicast && (reduce || !barrier)))
+      return Result::unsupported;  // tensors, byte masks
     const bool to_shared = to.starts_with("shared"), from_shared = from.starts_with("shared");
     Op target, origin, word;
     address(target, operand(0), to_shared ? Space::shared : Space::global);
     address(origin, operand(1), from_shared ? Space::shared : Space::global);
     const std::int32_t size = source(operand(2), Type::b32);
     if (barrier) address(word, operand(3), Space::shared);
+    const std::int32_t ranks = multicast ? source(operand(4), Type::b16) : 0;
     Op& op = emit(handlers::copy_bulk, Step::faulting);
     op.r[0] = target.r[4];
     op.r[1] = size;
     op.r[2] = barrier ? word.r[4] : 0;
+    op.r[3] = ranks;
     op.r[4] = origin.r[4];
     op.imm = origin.imm;
     extra(op).values = {target.imm, word.imm,
                         (to_shared ? 1 : 0) | (from_shared ? 2 : 0) | (target.aux & 1 ? 4 : 0) |
-                            (origin.aux & 1 ? 8 : 0) | (word.aux & 1 ? 16 : 0)};
+                            (origin.aux & 1 ? 8 : 0) | (word.aux & 1 ? 16 : 0),
+                        reinterpret_cast<std::int64_t>(reduction)};
     return Result::done;
   }
   const bool not_in_l1 = m.take_any({"ca", "cg"}) == "cg";

@@ -1,5 +1,6 @@
 // The instruction families that compute: arithmetic, comparison, conversion, moves.
 #include <array>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -44,6 +45,24 @@ void take_float_flags(Modifiers& m, Key& k) {
   k.xorsign |= m.take("xorsign");
   k.abs |= m.take("abs");
   k.satfinite |= m.take("satfinite");
+}
+
+// testp: aux holds the classes that count.
+constexpr int kZero = 1, kSubnormal = 2, kNormal = 4, kInfinite = 8, kNan = 16;
+template <typename T>
+void test_lanes(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp&) {
+  const auto* a = reinterpret_cast<const T*>(r + op.r[1]);
+  auto& p = *reinterpret_cast<std::uint32_t*>(r + op.r[0]);
+  for (unsigned i = 0; i < kWarpSize; ++i) {
+    if (!(mask >> i & 1)) continue;
+    const int is = std::fpclassify(a[i]);
+    const int set = is == FP_ZERO        ? kZero
+                    : is == FP_SUBNORMAL ? kSubnormal
+                    : is == FP_NORMAL    ? kNormal
+                    : is == FP_INFINITE  ? kInfinite
+                                         : kNan;
+    p = (p & ~(1u << i)) | ((set & op.aux) != 0 ? 1u << i : 0);
+  }
 }
 
 }  // namespace
@@ -101,6 +120,7 @@ FunctionDecoder::Result FunctionDecoder::arithmetic(Modifiers& m) {
   for (const std::string& word : at_->modifiers) {
     if (word == "cc") return extended(m);
   }
+  if (root == "testp") return test_property(m);
   Key k;
   std::string variant;
   k.op = root;
@@ -174,7 +194,6 @@ FunctionDecoder::Result FunctionDecoder::arithmetic(Modifiers& m) {
     op.r[2] = sources[1];
     return Result::done;
   }
-  if (root == "testp") return Result::unsupported;
   const Handler h = isa_.arithmetic(k);
   if (h == nullptr) return Result::unsupported;
   std::uint32_t result_bytes = lane_bytes(t);
@@ -206,6 +225,29 @@ FunctionDecoder::Result FunctionDecoder::arithmetic(Modifiers& m) {
   op.r[0] = d;
   for (std::size_t s = 0; s < sources; ++s) op.r[s + 1] = r[s];
   if (root == "lop3") op.imm = operand(4).value;
+  return Result::done;
+}
+
+FunctionDecoder::Result FunctionDecoder::test_property(Modifiers& m) {
+  static constexpr std::array<std::pair<std::string_view, int>, 6> classes = {
+      {{"finite", kZero | kSubnormal | kNormal},
+       {"infinite", kInfinite},
+       {"number", kZero | kSubnormal | kNormal | kInfinite},
+       {"notanumber", kNan},
+       {"normal", kNormal},
+       {"subnormal", kSubnormal}}};
+  int wanted = 0;
+  for (const auto& [word, set] : classes) {
+    if (m.take(word)) wanted = set;
+  }
+  const Type type = m.take_type();
+  if (!m.empty() || wanted == 0 || !is_float_type(type)) return Result::unsupported;
+  pipe_ = pipe_of(type);
+  const std::int32_t a = source(operand(1), type), p = predicate_destination(operand(0));
+  Op& op = emit(type == Type::f32 ? test_lanes<float> : test_lanes<double>);
+  op.r[0] = p;
+  op.r[1] = a;
+  op.aux = static_cast<std::uint8_t>(wanted);
   return Result::done;
 }
 

@@ -27,6 +27,8 @@ bool geometry_of(std::string_view word, Geometry& g) {
     g = {2, true, false};
   else if (word == "cube")
     g = {3, false, true};
+  else if (word == "acube")
+    g = {3, true, true};
   else
     return false;
   return true;
@@ -127,35 +129,64 @@ struct Sampler {
            static_cast<std::uint64_t>(i[1]) * image.pitch +
            static_cast<std::uint64_t>(i[0]) * image.element_bytes;
   }
-  float channel(const std::int64_t* index, unsigned c) const {
-    const std::uint8_t* t = texel(index);
-    if (t == nullptr) return image.border[c];
-    const float v = as_float(image, stored(image, t, c));
-    return image.srgb && c < 3 ? linear_of_srgb(v) : v;
+  /// Channels of a texel as floats; without a texel the border's.
+  void channels(const std::uint8_t* t, float* out) const {
+    if (t == nullptr) {
+      for (unsigned c = 0; c < 4; ++c) out[c] = image.border[c];
+      return;
+    }
+    for (unsigned c = 0; c < 4; ++c) {
+      if (c >= image.channels) {
+        out[c] = 0;
+        continue;
+      }
+      const float v = as_float(image, stored(image, t, c));
+      out[c] = image.srgb && c < 3 ? linear_of_srgb(v) : v;
+    }
   }
 };
 
-bool memory_holds(Warp& w, const Image& image, std::uint64_t address, std::uint64_t bytes) {
+bool memory_holds(Warp& w, std::uint64_t address, std::uint64_t bytes) {
   const Region* region = w.worker->launch->memory->find(address);
-  (void)image;
   return region != nullptr && region->contains(address, bytes);
+}
+
+/// The texture behind a handle, with memory; null after a fault.
+const Image* texture_of(Warp& w, std::uint64_t handle, unsigned lane) {
+  const Image* image = find_image(*w.worker->launch->memory, handle);
+  if (image == nullptr) {
+    w.worker->fault(w, FaultKind::illegal_address, "the texture handle names no texture object",
+                    lane, handle);
+    return nullptr;
+  }
+  if (image->base == 0 || image->width == 0 ||
+      !memory_holds(w, image->base, image->element_bytes)) {
+    w.worker->fault(w, FaultKind::illegal_address, "the texture's memory was freed", lane,
+                    image->base);
+    return nullptr;
+  }
+  return image;
 }
 
 void fetch(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const Request q(op);
   const std::int32_t* coordinates = op.extra->registers.data() + q.results;
+  const Image* image = nullptr;
+  std::uint64_t known = 0;
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint64_t handle = reinterpret_cast<const std::uint64_t*>(r + op.r[4])[lane];
-    const Image* image = find_image(*w.worker->launch->memory, handle);
-    if (image == nullptr)
-      return w.worker->fault(w, FaultKind::illegal_address,
-                             "the texture handle names no texture object", lane, handle);
+    if (image == nullptr || handle != known) {
+      image = texture_of(w, handle, lane);
+      if (image == nullptr) return;
+      known = handle;
+    }
     unsigned at = 0;
     std::uint64_t layer = 0;
     if (q.layered) {
       layer = reinterpret_cast<const std::uint32_t*>(r + coordinates[at++])[lane];
-      const std::uint64_t layers = image->depth != 0 ? image->depth : 1;
+      std::uint64_t layers = image->depth != 0 ? image->depth : 1;
+      if (q.cube) layers = layers >= 6 ? layers / 6 : 1;
       if (layer >= layers) layer = static_cast<std::int32_t>(layer) < 0 ? 0 : layers - 1;
     }
     float x[3] = {};
@@ -170,23 +201,19 @@ void fetch(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
     if (q.cube) {  // the major axis chooses the face
       const float ax = std::fabs(x[0]), ay = std::fabs(x[1]), az = std::fabs(x[2]);
       float s = 0, t = 0, m = 1;
+      const std::uint64_t first = 6 * layer;  // of a layered cube's faces
       if (ax >= ay && ax >= az)
-        layer = x[0] >= 0 ? 0 : 1, m = ax, s = x[0] >= 0 ? -x[2] : x[2], t = -x[1];
+        layer = x[0] >= 0 ? first + 0 : first + 1, m = ax, s = x[0] >= 0 ? -x[2] : x[2], t = -x[1];
       else if (ay >= az)
-        layer = x[1] >= 0 ? 2 : 3, m = ay, s = x[0], t = x[1] >= 0 ? x[2] : -x[2];
+        layer = x[1] >= 0 ? first + 2 : first + 3, m = ay, s = x[0], t = x[1] >= 0 ? x[2] : -x[2];
       else
-        layer = x[2] >= 0 ? 4 : 5, m = az, s = x[2] >= 0 ? x[0] : -x[0], t = -x[1];
+        layer = x[2] >= 0 ? first + 4 : first + 5, m = az, s = x[2] >= 0 ? x[0] : -x[0], t = -x[1];
       x[0] = (s / m + 1) / 2;
       x[1] = (t / m + 1) / 2;
       axes = 2;
     }
     const float sizes[3] = {static_cast<float>(image->width), static_cast<float>(image->height),
                             static_cast<float>(image->depth)};
-    if (image->base == 0 || image->width == 0 ||
-        !memory_holds(w, *image, image->base, image->element_bytes)) {
-      return w.worker->fault(w, FaultKind::illegal_address, "the texture's memory was freed", lane,
-                             image->base);
-    }
     float f[4] = {};
     std::uint32_t raw[4] = {};
     const Sampler sampler{*image, axes, layer};
@@ -213,18 +240,20 @@ void fetch(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
           i[a] = low[a] + high;
         }
         if (weight == 0) continue;
-        for (unsigned c = 0; c < 4; ++c) f[c] += weight * sampler.channel(i, c);
+        float corner_value[4];
+        sampler.channels(sampler.texel(i), corner_value);
+        for (unsigned c = 0; c < 4; ++c) f[c] += weight * corner_value[c];
       }
     } else {
       if (!q.integer) {
         for (unsigned a = 0; a < axes; ++a) index[a] = static_cast<std::int64_t>(std::floor(x[a]));
       }
       const std::uint8_t* t = sampler.texel(index);
-      for (unsigned c = 0; c < 4; ++c) {
-        if (floats) {
-          f[c] = sampler.channel(index, c);
-        } else {
-          raw[c] = t == nullptr ? 0 : stored(*image, t, c);
+      if (floats) {
+        sampler.channels(t, f);
+      } else if (t != nullptr) {
+        for (unsigned c = 0; c < image->channels; ++c) {
+          raw[c] = stored(*image, t, c);
           if (image->channel == Image::Channel::signed_int && image->channel_bytes < 4) {
             const unsigned shift = 32 - 8 * image->channel_bytes;
             raw[c] =
@@ -283,7 +312,7 @@ void surface(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
     std::uint8_t* p = reinterpret_cast<std::uint8_t*>(image->base) +
                       static_cast<std::uint64_t>(layer) * image->slice +
                       static_cast<std::uint64_t>(q.axes >= 2 ? i[1] : 0) * image->pitch + i[0];
-    if (inside && !memory_holds(w, *image, reinterpret_cast<std::uint64_t>(p), total))
+    if (inside && !memory_holds(w, reinterpret_cast<std::uint64_t>(p), total))
       return w.worker->fault(w, FaultKind::illegal_address, "the surface's memory was freed", lane,
                              image->base);
     for (unsigned c = 0; c < q.results; ++c) {
@@ -341,7 +370,7 @@ FunctionDecoder::Result FunctionDecoder::texture(Modifiers& m) {
   if (!tex && !m.take("b")) return Result::unsupported;  // formatted stores
   if (tex) m.take_any({"level", "grad", "base"});        // images have one level
   Geometry g;
-  if (!geometry_of(m.take_any({"1d", "2d", "3d", "a1d", "a2d", "cube"}), g))
+  if (!geometry_of(m.take_any({"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"}), g))
     return Result::unsupported;
   m.take_any({"ca", "cg", "cs", "cv", "wb", "wt"});
   const std::string_view vector = m.take_any({"v2", "v4"});

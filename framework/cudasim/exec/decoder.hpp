@@ -65,6 +65,7 @@ class FunctionDecoder {
 
   // families; decode_<family>.cpp
   Result arithmetic(Modifiers& m);
+  Result test_property(Modifiers& m);
   Result extended(Modifiers& m);
   Result multiply(Modifiers& m);
   Result compare(Modifiers& m);
@@ -207,6 +208,10 @@ Handler reduce(std::string_view operation, Type type);
 void elect(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
 void copy_async(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
 void copy_bulk(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
+/// Combines `bytes` of source into a target that other workers may change; for cp.reduce.
+using BulkReduction = void (*)(std::uint8_t* target, const std::uint8_t* source,
+                               std::uint64_t bytes);
+BulkReduction bulk_reduction(std::string_view operation, Type type);
 Handler mbarrier(std::string_view operation);
 }  // namespace handlers
 

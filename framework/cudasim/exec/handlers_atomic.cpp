@@ -274,6 +274,31 @@ void run128(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
 }
 
 template <Do D, Number N, typename T>
+void reduce_bulk(std::uint8_t* target, const std::uint8_t* source, std::uint64_t bytes) {
+  for (std::uint64_t at = 0; at < bytes; at += sizeof(T)) {
+    T value{};
+    std::memcpy(&value, source + at, sizeof value);
+    one<D, N, T>(reinterpret_cast<T*>(target + at), value, value, false);
+  }
+}
+template <Number N, typename T>
+BulkReduction pick_bulk(std::string_view o) {
+  if (o == "add") return reduce_bulk<Do::add, N, T>;
+  if constexpr (N != Number::f32 && N != Number::f64) {
+    if (o == "min") return reduce_bulk<Do::min, N, T>;
+    if (o == "max") return reduce_bulk<Do::max, N, T>;
+  }
+  if constexpr (N == Number::u) {
+    if (o == "and") return reduce_bulk<Do::and_, N, T>;
+    if (o == "or") return reduce_bulk<Do::or_, N, T>;
+    if (o == "xor") return reduce_bulk<Do::xor_, N, T>;
+    if (o == "inc") return reduce_bulk<Do::inc, N, T>;
+    if (o == "dec") return reduce_bulk<Do::dec, N, T>;
+  }
+  return nullptr;
+}
+
+template <Do D, Number N, typename T>
 Handler pick(unsigned vector, bool shared) {
   if (vector > 1) return shared ? run_vector<D, N, T, true> : run_vector<D, N, T, false>;
   return shared ? run<D, N, T, true> : run<D, N, T, false>;
@@ -335,6 +360,31 @@ Handler atomic(std::string_view o, Type type, unsigned vector, bool shared) {
       if (o == "cas") return shared ? run128<true, true> : run128<true, false>;
       if (o == "exch") return shared ? run128<false, true> : run128<false, false>;
       return nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+BulkReduction bulk_reduction(std::string_view o, Type type) {
+  switch (type) {
+    case Type::u32:
+    case Type::b32:
+      return pick_bulk<Number::u, std::uint32_t>(o);
+    case Type::s32:
+      return pick_bulk<Number::s, std::uint32_t>(o);
+    case Type::u64:
+    case Type::b64:
+      return pick_bulk<Number::u, std::uint64_t>(o);
+    case Type::s64:
+      return pick_bulk<Number::s, std::uint64_t>(o);
+    case Type::f16:
+      return pick_bulk<Number::f16, std::uint16_t>(o);
+    case Type::bf16:
+      return pick_bulk<Number::bf16, std::uint16_t>(o);
+    case Type::f32:
+      return pick_bulk<Number::f32, std::uint32_t>(o);
+    case Type::f64:
+      return pick_bulk<Number::f64, std::uint64_t>(o);
     default:
       return nullptr;
   }

@@ -143,13 +143,18 @@ Handler mbarrier(std::string_view operation) {
   return nullptr;
 }
 
-// r0 target, r1 size, r2 barrier or 0, r4 source; values: added offsets of target and barrier, and
-// flags 1: target in the shared window, 2: source in it, 4/8/16: 32-bit target/source/barrier
-// address.
+// r0 target, r1 size, r2 barrier or 0, r3 mask of cluster ranks or 0, r4 source; values: added
+// offsets of target and barrier, flags 1: target in the shared window, 2: source in it, 4/8/16:
+// 32-bit target/source/barrier address, and the reduction or 0.
 void copy_bulk(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const auto& v = op.extra->values;
   const auto flags = static_cast<unsigned>(v[2]);
+  const auto reduction = reinterpret_cast<BulkReduction>(v[3]);
   Counters& c = w.worker->counters;
+  // The same place in each block that a multicast names.
+  const auto in_block = [](std::uint64_t address, unsigned rank) {
+    return (address & ((1u << kSharedRankShift) - 1)) | std::uint64_t{rank + 1} << kSharedRankShift;
+  };
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint32_t size = reinterpret_cast<std::uint32_t*>(r + op.r[1])[i];
@@ -162,30 +167,41 @@ void copy_bulk(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
           to);
       return;
     }
+    const std::uint8_t* origin = nullptr;
     if (size != 0) {
-      std::uint8_t* target = host(w, op, to, size, 16, flags & 1, true, i);
-      if (target == nullptr) return;
-      const std::uint8_t* origin = host(w, op, from, size, 16, flags & 2, false, i);
+      origin = host(w, op, from, size, 16, flags & 2, false, i);
       if (origin == nullptr) return;
-      std::memmove(target, origin, size);
       if (!(flags & 2)) {
         ++c.global_load_requests;
         c.global_load_sectors += (size + 31) / 32;
         c.global_load_bytes += size;
-      } else if (!(flags & 1)) {
-        ++c.global_store_requests;
-        c.global_store_sectors += (size + 31) / 32;
-        c.global_store_bytes += size;
-      }
-      if (flags & 1) {
-        ++c.shared_store_requests;
-        c.shared_store_wavefronts += (size + 127) / 128;
-        c.shared_store_bytes += size;
       }
     }
-    if (op.r[2] != 0) {
-      std::uint8_t* p =
-          host(w, op, lane_address(r, op.r[2], v[1], flags & 16, i), 8, 8, true, true, i);
+    const bool multicast = op.r[3] != 0;
+    std::uint32_t ranks = multicast ? reinterpret_cast<std::uint16_t*>(r + op.r[3])[i] : 1;
+    for (; ranks != 0; ranks &= ranks - 1) {
+      const auto rank = static_cast<unsigned>(__builtin_ctz(ranks));
+      if (size != 0) {
+        std::uint8_t* target =
+            host(w, op, multicast ? in_block(to, rank) : to, size, 16, flags & 1, true, i);
+        if (target == nullptr) return;
+        if (reduction != nullptr)
+          reduction(target, origin, size);
+        else
+          std::memmove(target, origin, size);
+        if (flags & 1) {
+          ++c.shared_store_requests;
+          c.shared_store_wavefronts += (size + 127) / 128;
+          c.shared_store_bytes += size;
+        } else {
+          ++c.global_store_requests;
+          c.global_store_sectors += (size + 31) / 32;
+          c.global_store_bytes += size;
+        }
+      }
+      if (op.r[2] == 0) continue;
+      const std::uint64_t word = lane_address(r, op.r[2], v[1], flags & 16, i);
+      std::uint8_t* p = host(w, op, multicast ? in_block(word, rank) : word, 8, 8, true, true, i);
       if (p == nullptr) return;
       Barrier64 b = Barrier64::load(p);
       b.bytes -= static_cast<std::int32_t>(size);

@@ -17,16 +17,16 @@ struct StorageOf;
     using stored = stored_t;                    \
   };
 CUDASIM_STORAGE(u8, std::uint8_t, std::uint16_t)
-CUDASIM_STORAGE(s8, std::int8_t, std::int16_t) CUDASIM_STORAGE(u16, std::uint16_t, std::uint16_t)
-    CUDASIM_STORAGE(s16, std::int16_t, std::int16_t)
-        CUDASIM_STORAGE(u32, std::uint32_t, std::uint32_t)
-            CUDASIM_STORAGE(s32, std::int32_t, std::int32_t)
-                CUDASIM_STORAGE(u64, std::uint64_t, std::uint64_t)
-                    CUDASIM_STORAGE(s64, std::int64_t, std::int64_t)
-                        CUDASIM_STORAGE(f32, float, float) CUDASIM_STORAGE(f64, double, double)
+CUDASIM_STORAGE(s8, std::int8_t, std::int16_t)
+CUDASIM_STORAGE(u16, std::uint16_t, std::uint16_t)
+CUDASIM_STORAGE(s16, std::int16_t, std::int16_t) CUDASIM_STORAGE(u32, std::uint32_t, std::uint32_t)
+    CUDASIM_STORAGE(s32, std::int32_t, std::int32_t)
+        CUDASIM_STORAGE(u64, std::uint64_t, std::uint64_t)
+            CUDASIM_STORAGE(s64, std::int64_t, std::int64_t) CUDASIM_STORAGE(f32, float, float)
+                CUDASIM_STORAGE(f64, double, double)
 #undef CUDASIM_STORAGE
-                            template <Type T>
-                            using Value = typename StorageOf<T>::value;
+                    template <Type T>
+                    using Value = typename StorageOf<T>::value;
 template <Type T>
 using Stored = typename StorageOf<T>::stored;
 
@@ -69,6 +69,11 @@ inline float rounded_to_integer(float v) {
   else
     return __builtin_ceilf(v);
 }
+/// What a NaN becomes: 0, or the top bit alone where the source or the result has 64 bits.
+template <typename I, typename F>
+constexpr I nan_as_integer = sizeof(I) == 8 || sizeof(F) == 8
+                                 ? static_cast<I>(std::uint64_t{1} << (8 * sizeof(I) - 1))
+                                 : I(0);
 template <typename I, typename F>
 inline I clamp_to_integer(F v) {
   if constexpr (std::is_same_v<I, std::int32_t> && std::is_same_v<F, float>) {
@@ -81,7 +86,7 @@ inline I clamp_to_integer(F v) {
   } else if constexpr (sizeof(I) < 8) {
     double x = v;
     constexpr double lo = std::numeric_limits<I>::min(), hi = std::numeric_limits<I>::max();
-    x = x == x ? x : 0.0;
+    x = x == x ? x : static_cast<double>(nan_as_integer<I, F>);
     x = x < lo ? lo : x;
     x = x > hi ? hi : x;
     if constexpr (sizeof(I) == 4 && std::is_unsigned_v<I>)
@@ -90,7 +95,7 @@ inline I clamp_to_integer(F v) {
       return static_cast<I>(static_cast<std::int32_t>(x));
   } else {
     const double x = v;
-    if (!(x == x)) return 0;
+    if (!(x == x)) return nan_as_integer<I, F>;
     constexpr double top = std::is_signed_v<I> ? 9223372036854775808.0 : 18446744073709551616.0;
     if (x >= top) return std::numeric_limits<I>::max();
     if (x <= (std::is_signed_v<I> ? -9223372036854775808.0 : 0.0))
@@ -215,7 +220,7 @@ template <Type D, typename S, char Mode>
 struct SmallToInt {
   static Stored<D> run(std::uint16_t a) {
     return static_cast<Stored<D>>(
-        clamp_to_integer<Value<D>>(static_cast<double>(rounded_to_integer<Mode>(S::to_float(a)))));
+        clamp_to_integer<Value<D>>(rounded_to_integer<Mode>(S::to_float(a))));
   }
 };
 template <typename S, Type From, char Mode>
@@ -316,7 +321,7 @@ struct EightToHalves {
   static std::uint32_t run(std::uint16_t a) {
     const auto one = [](std::uint8_t b) {
       float v = eight_to_float<E, M>(b);
-      if (Relu && v < 0) v = 0;
+      if (Relu && v <= 0) v = 0;
       return static_cast<std::uint32_t>(float_to_half(v));
     };
     return one(static_cast<std::uint8_t>(a >> 8)) << 16 | one(static_cast<std::uint8_t>(a));
@@ -458,7 +463,9 @@ Handler to_float(const Key& k) {
     return unary<Stored<D>, Stored<D>, RoundFloat<D, mode, false, false>>;                   \
   }
     CUDASIM_ROUND('n')
-    CUDASIM_ROUND('z') CUDASIM_ROUND('m') CUDASIM_ROUND('p')
+    CUDASIM_ROUND('z')
+    CUDASIM_ROUND('m')
+    CUDASIM_ROUND('p')
 #undef CUDASIM_ROUND
         if (k.ftz && k.sat) return unary<Stored<D>, Stored<D>, FloatToFloat<D, D, true, true>>;
     if (k.ftz) return unary<Stored<D>, Stored<D>, FloatToFloat<D, D, true, false>>;

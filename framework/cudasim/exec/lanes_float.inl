@@ -125,14 +125,14 @@ template <typename T, bool Ftz, bool Max, bool Nan>
 struct FMinMax {
   static T run(T a, T b) { return min_max<T, Max, Nan>(in<Ftz>(a), in<Ftz>(b)); }
 };
-// .xorsign.abs: magnitude by |a|, |b|; the sign is the xor of both.
+// .xorsign.abs: magnitude by |a|, |b|; the sign is the xor of both, but a NaN has none.
 template <bool Ftz, bool Max, bool Nan>
 struct FMinMaxXorSign {
   static float run(float a, float b) {
     const std::uint32_t sign = (bits<std::uint32_t>(a) ^ bits<std::uint32_t>(b)) & 0x80000000u;
     const float m =
         min_max<float, Max, Nan>(__builtin_fabsf(in<Ftz>(a)), __builtin_fabsf(in<Ftz>(b)));
-    return bits<float>((bits<std::uint32_t>(m) & 0x7fffffffu) | sign);
+    return m == m ? bits<float>((bits<std::uint32_t>(m) & 0x7fffffffu) | sign) : m;
   }
 };
 template <typename T, bool Ftz>
@@ -224,7 +224,7 @@ struct SinCos {
     s = s * t - 1.9841269841201856e-04;
     s = s * t + 8.3333333333203355e-03;
     s = s * t - 1.6666666666666607e-01;
-    s = f + f * t * s;
+    s = f * (1.0 + t * s);  // keeps the sign of -0
     double c = -2.7557319223985890e-07;
     c = c * t + 2.4801587301587299e-05;
     c = c * t - 1.3888888888888889e-03;
@@ -428,7 +428,7 @@ template <typename S, bool Max, bool Nan>
 struct HMinMaxXorSign {
   static std::uint16_t run(std::uint16_t a, std::uint16_t b) {
     const float v = min_max<float, Max, Nan>(S::to_float(a & 0x7fffu), S::to_float(b & 0x7fffu));
-    return static_cast<std::uint16_t>((v == v ? S::from_float(v) : S::nan) | ((a ^ b) & 0x8000u));
+    return v == v ? static_cast<std::uint16_t>(S::from_float(v) | ((a ^ b) & 0x8000u)) : S::nan;
   }
 };
 template <typename S, bool Ftz>

@@ -1,54 +1,9 @@
-#include "cudasim/exec/launch.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstring>
-#include <vector>
+#include "cudasim/exec/kernel_fixture.hpp"
 
 namespace cudasim {
 namespace {
 
-const std::string kHead = ".version 9.0\n.target sm_90\n.address_size 64\n";
-
-/// A kernel `k` from PTX, its memory and parameters.
-class Fixture : public testing::Test {
- protected:
-  void compile(const std::string& body) {
-    module_ = parse(kHead + body);
-    kernel_ = module_->find_kernel("k");
-    ASSERT_NE(kernel_, nullptr);
-  }
-  template <typename T>
-  std::uint64_t array(const std::vector<T>& values) {
-    const std::uint64_t a = memory_.allocate(values.size() * sizeof(T), RegionKind::device);
-    std::memcpy(reinterpret_cast<void*>(a), values.data(), values.size() * sizeof(T));
-    return a;
-  }
-  template <typename T>
-  std::vector<T> read(std::uint64_t address, std::size_t n) {
-    std::vector<T> values(n);
-    std::memcpy(values.data(), reinterpret_cast<void*>(address), n * sizeof(T));
-    return values;
-  }
-  template <typename... Args>
-  LaunchResult run(Dim3 grid, Dim3 block, Args... args) {
-    std::vector<std::byte> params(kernel_->param_bytes);
-    [[maybe_unused]] std::size_t i = 0;
-    [[maybe_unused]] const auto put = [&](const auto& v) {
-      std::memcpy(params.data() + kernel_->params.at(i).offset, &v, sizeof v);
-      ++i;
-    };
-    (put(args), ...);
-    config_.grid = grid;
-    config_.block = block;
-    return launch(*module_, *kernel_, config_, params, memory_);
-  }
-  std::unique_ptr<Module> module_;
-  const Kernel* kernel_ = nullptr;
-  DeviceMemory memory_;
-  LaunchConfig config_;
-};
+class LaunchTest : public KernelFixture {};
 
 const std::string kSaxpy = R"(
 .visible .entry k(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n)
@@ -65,7 +20,7 @@ const std::string kSaxpy = R"(
   st.global.f32 [%rd7], %f4;
 DONE: ret; })";
 
-TEST_F(Fixture, Saxpy) {
+TEST_F(LaunchTest, Saxpy) {
   compile(kSaxpy);
   std::vector<float> x(1000), y(1000);
   for (int i = 0; i < 1000; ++i)
@@ -83,7 +38,7 @@ TEST_F(Fixture, Saxpy) {
   EXPECT_EQ(result.counters.divergent_branches, 1u);
 }
 
-TEST_F(Fixture, OutOfBoundsNamesThreadAndLine) {
+TEST_F(LaunchTest, OutOfBoundsNamesThreadAndLine) {
   compile(kSaxpy);
   const auto dx = array(std::vector<float>(100)), dy = array(std::vector<float>(100));
   const auto result = run({1}, {128}, dx, dy, 2.0f, 128u);
@@ -92,7 +47,7 @@ TEST_F(Fixture, OutOfBoundsNamesThreadAndLine) {
   EXPECT_EQ(result.fault.instruction, "ld.global.f32 %f2, [%rd6]");
 }
 
-TEST_F(Fixture, BlockReductionWithSharedAndShuffle) {
+TEST_F(LaunchTest, BlockReductionWithSharedAndShuffle) {
   compile(R"(
 .visible .entry k(.param .u64 out)
 { .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<3>; .shared .align 4 .b8 tile[32];
@@ -122,7 +77,7 @@ DONE: ret; })");
   EXPECT_EQ(result.counters.barriers, 40u);
 }
 
-TEST_F(Fixture, UnimplementedInstructionIsNamed) {
+TEST_F(LaunchTest, UnimplementedInstructionIsNamed) {
   compile(
       ".visible .entry k() { .reg .b32 %r<3>; add.s32 %r1, %r2, 1; frobnicate.x.u32 %r1, %r2; ret; "
       "}");
@@ -131,20 +86,20 @@ TEST_F(Fixture, UnimplementedInstructionIsNamed) {
   EXPECT_NE(result.fault.message.find("frobnicate.x.u32"), std::string::npos);
 }
 
-TEST_F(Fixture, EndlessKernelTimesOut) {
+TEST_F(LaunchTest, EndlessKernelTimesOut) {
   compile(".visible .entry k() { LOOP: bra LOOP; }");
   config_.watchdog_seconds = 0.05;
   EXPECT_EQ(run({1}, {32}).fault.kind, FaultKind::timeout);
 }
 
-TEST_F(Fixture, DeadlockedBarrierIsAnError) {
+TEST_F(LaunchTest, DeadlockedBarrierIsAnError) {
   compile(
       R"(.visible .entry k() { .reg .pred %p<2>; .reg .b32 %r<2>; mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 0;
   @%p1 bra A; bar.sync 1; ret; A: bar.sync 2; ret; })");
   EXPECT_EQ(run({1}, {64}).fault.kind, FaultKind::barrier_error);
 }
 
-TEST_F(Fixture, SpinLockInsideAWarpMakesProgress) {
+TEST_F(LaunchTest, SpinLockInsideAWarpMakesProgress) {
   compile(R"(.visible .entry k(.param .u64 lock, .param .u64 count)
 { .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
   ld.param.u64 %rd1, [lock]; ld.param.u64 %rd2, [count];

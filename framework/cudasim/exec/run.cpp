@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 
+#include "cudasim/exec/apart.hpp"
 #include "cudasim/exec/machine.hpp"
 #include "cudasim/exec/observer.hpp"
 
@@ -319,7 +320,7 @@ Ran run_warp(Warp& w) {
     Group* g = schedule(w, limit);
     if (g == nullptr) {
       if (w.live == 0) return Ran::done;
-      if (release_warp_barriers(w)) continue;
+      if (release_warp_barriers(w) || exchange_apart(w)) continue;
       return Ran::blocked;
     }
     std::uint32_t pc = g->pc;

@@ -10,6 +10,7 @@ namespace {
 constexpr std::uint64_t kLargestVariable = std::uint64_t{1} << 36;
 constexpr std::size_t kMostInstructions = 20'000'000;
 constexpr int kDeepestNesting = 64;
+constexpr int kMostModules = 1000;
 
 /// Counts nesting while it lives.
 struct Nesting {
@@ -63,6 +64,13 @@ int Parser::small_integer() {
   return static_cast<int>(token.value);
 }
 
+int Parser::file_number() {
+  const Token token = lexer_.peek();
+  const int number = small_integer();
+  if (number >= kFilesOfModule) Lexer::fail_at(token, "file number too large");
+  return number + modules_ * kFilesOfModule;
+}
+
 void Parser::skip_statement() {
   while (lexer_.peek().kind != Token::Kind::end && !lexer_.peek().is(';')) lexer_.next();
   lexer_.accept(';');
@@ -85,7 +93,7 @@ void Parser::skip_section() {
 
 void Parser::file_directive() {
   lexer_.next();
-  const int index = small_integer();
+  const int index = file_number();
   const Token name = lexer_.next();
   if (name.kind != Token::Kind::string) Lexer::fail_at(name, "expected a file name");
   module_->files[index] = std::string(name.text);
@@ -104,7 +112,11 @@ void Parser::top_level() {
     }
     const double version = number.kind == Token::Kind::real64 ? std::bit_cast<double>(number.value)
                                                               : static_cast<double>(number.value);
-    if (version >= 10.0) Lexer::fail_at(number, "PTX ISA newer than 9.x isn't supported");
+    if (version >= 10.0)
+      throw VersionError(number.line, number.column,
+                         "PTX ISA " + std::string(number.text) + ": 9.x is the newest known");
+    if (!module_->version.empty()) ++modules_;
+    if (modules_ > kMostModules) Lexer::fail_at(number, "too many modules in one text");
     module_->version = std::string(number.text);
     return;
   }
@@ -131,9 +143,10 @@ void Parser::top_level() {
     Space space{};
     if (word.text == "extern")
       linkage.external = true;
-    else if (word.text == "visible" || word.text == "weak" || word.text == "common")
+    else if (word.text == "visible" || word.text == "weak" || word.text == "common") {
       linkage.visible = true;
-    else if (word.text == "entry")
+      linkage.weak |= word.text == "weak";
+    } else if (word.text == "entry")
       return function(true, linkage);
     else if (word.text == "func")
       return function(false, linkage);
@@ -393,7 +406,7 @@ void Parser::function_directives(Function& f) {
   }
 }
 
-void Parser::function(bool entry, const Linkage&) {
+void Parser::function(bool entry, const Linkage& linkage) {
   auto f = std::make_unique<Function>();
   f->entry = entry;
   while (lexer_.peek().kind == Token::Kind::dot_word) {  // .attribute(.unified(…))
@@ -424,7 +437,7 @@ void Parser::function(bool entry, const Linkage&) {
     module_->functions_.push_back(std::move(f));
   } else if (f->defined && !where->second->defined) {
     *where->second = std::move(*f);  // keeps the address that prototypes handed out
-  } else if (f->defined) {
+  } else if (f->defined && !linkage.weak) {
     Lexer::fail_at(name, "function defined twice");
   }
 }
@@ -514,7 +527,7 @@ void Parser::statement(Function& f) {
 void Parser::location(Function&) {
   lexer_.next();
   Location at{};
-  at.file = small_integer();
+  at.file = file_number();
   at.line = small_integer();
   at.column = small_integer();
   while (lexer_.accept(',')) {
@@ -523,7 +536,7 @@ void Parser::location(Function&) {
       lexer_.next();
       if (lexer_.accept('+')) lexer_.next();
     } else if (word.is_word("inlined_at")) {
-      at.inlined_file = small_integer();
+      at.inlined_file = file_number();
       at.inlined_line = small_integer();
       at.inlined_column = small_integer();
     }

@@ -13,6 +13,11 @@
 
 namespace cudasim {
 
+/// PTX of an ISA version that isn't known yet.
+struct VersionError : ParseError {
+  using ParseError::ParseError;
+};
+
 /// Recursive-descent reader of one PTX module.
 class Parser {
  public:
@@ -25,8 +30,10 @@ class Parser {
     int inlined_file = 0, inlined_line = 0, inlined_column = 0;
   };
   struct Linkage {
-    bool external = false, visible = false;
+    bool external = false, visible = false, weak = false;
   };
+  /// Each module text counts its files from 1; in the joined module they are told apart.
+  static constexpr int kFilesOfModule = 1 << 20;
 
   void top_level();
   void skip_section();
@@ -54,6 +61,7 @@ class Parser {
   void finish();
   void close_over(Function& kernel);
   int small_integer();
+  int file_number();
 
   Lexer lexer_;
   std::unique_ptr<Module> module_ = std::make_unique<Module>();
@@ -64,6 +72,7 @@ class Parser {
   int next_scope_ = 0;
   int depth_ = 0;  ///< of nested operands and constants
   std::set<std::string, std::less<>> address_taken_;
+  int modules_ = 0;  ///< .version directives read: texts of linked objects follow each other
 };
 
 }  // namespace cudasim

@@ -66,5 +66,22 @@ TEST(Parser, ErrorsNameLineAndColumn) {
   EXPECT_THROW(parse(".version 99.0"), ParseError);
 }
 
+TEST(Parser, JoinedTextsKeepTheirFilesAndShareWeakFunctions) {
+  // What -rdc leaves of two objects: each counts its files from 1, both bring an inline function.
+  const auto text = [](const std::string& kernel, const std::string& file) {
+    return kHead + ".weak .func both() { ret; }\n.visible .entry " + kernel +
+           "()\n{ .loc 1 7 3 call both; ret; }\n.file 1 \"" + file + "\"\n";
+  };
+  const auto module = parse(text("first", "one.cu") + text("second", "two.cu"));
+  const auto file_of = [&](const char* kernel) {
+    const SourceLine at = module->find_kernel(kernel)->body.front().source;
+    EXPECT_EQ(at.line, 7);
+    return module->files.at(at.file);
+  };
+  EXPECT_EQ(file_of("first"), "one.cu");
+  EXPECT_EQ(file_of("second"), "two.cu");
+  EXPECT_THROW(parse(kHead + ".func f() { ret; } .func f() { ret; }"), ParseError);
+}
+
 }  // namespace
 }  // namespace cudasim
