@@ -64,6 +64,7 @@ cudaError_t release(Runtime& runtime, void* pointer, const char* function,
                     std::initializer_list<RegionKind> kinds) {
   if (pointer == nullptr) return cudaSuccess;
   const auto address = reinterpret_cast<std::uint64_t>(pointer);
+  if (graph_owns(address)) return cudaSuccess;
   const Region* region = runtime.memory.find(address);
   const bool right_kind =
       region == nullptr || std::ranges::find(kinds, region->kind) != kinds.end();

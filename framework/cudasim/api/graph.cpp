@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "cudasim/api/copy.hpp"
 #include "cudasim/api/kernel_launch.hpp"
@@ -144,9 +145,22 @@ struct GraphWork final : Work {
 
 }  // namespace
 
-std::shared_ptr<void> graph_memory(void* pointer) {
-  return {pointer, [](void* p) { Runtime::get().memory.free(reinterpret_cast<std::uint64_t>(p)); }};
+namespace {
+std::set<std::uint64_t>& owned_addresses() {
+  static auto* const all = new std::set<std::uint64_t>;
+  return *all;
 }
+}  // namespace
+
+std::shared_ptr<void> graph_memory(void* pointer) {
+  owned_addresses().insert(reinterpret_cast<std::uint64_t>(pointer));
+  return {pointer, [](void* p) {
+            owned_addresses().erase(reinterpret_cast<std::uint64_t>(p));
+            Runtime::get().memory.free(reinterpret_cast<std::uint64_t>(p));
+          }};
+}
+
+bool graph_owns(std::uint64_t address) { return owned_addresses().contains(address); }
 
 cudaGraph_t publish_graph(std::shared_ptr<CUgraph_st> graph) {
   cudaGraph_t handle = graph.get();

@@ -7,6 +7,7 @@
 #include "cudasim/fatbin/fatbin.hpp"
 #include "cudasim/model/h100.hpp"
 #include "cudasim/model/occupancy.hpp"
+#include "cudasim/ptx/parser.hpp"
 
 namespace cudasim {
 namespace {
@@ -136,6 +137,8 @@ cudaError_t Registry::read(Binary& binary) {
   }
   try {
     binary.module = parse(text);
+  } catch (const VersionError& error) {
+    return refuse(binary, cudaErrorUnsupportedPtxVersion, std::string("PTX ") + error.what());
   } catch (const ParseError& error) {
     return refuse(binary, cudaErrorInvalidPtx, std::string("PTX ") + error.what());
   }
@@ -200,21 +203,29 @@ cudaError_t Registry::resolve(KernelEntry& entry) {
     std::fprintf(stderr, "cudasim: the PTX holds no kernel named %s\n", entry.name.c_str());
     return cudaErrorInvalidDeviceFunction;
   }
-  // ptxas's own figures where the cubin tells them, else estimates from the PTX.
+  const auto product = [](const std::uint32_t(&d)[3]) {
+    return d[0] == 0 ? 0u : d[0] * std::max(d[1], 1u) * std::max(d[2], 1u);
+  };
+  // ptxas's own figures where the cubin tells them, else estimates from the PTX; ptxas would keep
+  // within what the largest block leaves to a thread.
   KernelFacts facts;
   if (const auto at = entry.binary->facts.find(entry.name); at != entry.binary->facts.end()) {
     facts = at->second;
   }
+  const std::uint32_t largest_block =
+      std::max(product(kernel->max_threads), product(kernel->required_threads));
+  // A warp gets registers in units that make eight a lane.
+  const std::uint32_t most_registers =
+      std::min(h100::kMaxRegistersPerThread,
+               h100::kRegistersPerSm /
+                   (largest_block != 0 ? largest_block : h100::kMaxThreadsPerBlock) / 8 * 8);
   entry.registers = facts.registers > 0
                         ? static_cast<std::uint32_t>(facts.registers)
-                        : std::clamp(kernel->register_estimate, 16u, h100::kMaxRegistersPerThread);
+                        : std::clamp(kernel->register_estimate, 16u, std::max(16u, most_registers));
   entry.static_shared = kernel->static_shared_bytes;
   entry.local_bytes =
       facts.frame_bytes >= 0 ? static_cast<std::uint32_t>(facts.frame_bytes) : kernel->local_bytes;
   entry.max_threads = max_threads_for_registers(entry.registers);
-  const auto product = [](const std::uint32_t(&d)[3]) {
-    return d[0] == 0 ? 0u : d[0] * std::max(d[1], 1u) * std::max(d[2], 1u);
-  };
   for (const std::uint32_t limit :
        {product(kernel->max_threads), product(kernel->required_threads)}) {
     if (limit != 0) entry.max_threads = std::min(entry.max_threads, limit);

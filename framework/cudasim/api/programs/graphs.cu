@@ -76,6 +76,30 @@ int main() {
   OK(cudaGraphNodeGetType(kernel, &type));
   CHECK(type == cudaGraphNodeTypeKernel);
 
+  // Memory that the graph places and the program frees, before the graph is launched again.
+  cudaGraph_t placing;
+  OK(cudaGraphCreate(&placing, 0));
+  cudaMemAllocNodeParams memory = {};
+  memory.poolProps.allocType = cudaMemAllocationTypePinned;
+  memory.poolProps.location = {cudaMemLocationTypeDevice, 0};
+  memory.bytesize = 32 * sizeof(int);
+  cudaGraphNode_t place;
+  OK(cudaGraphAddMemAllocNode(&place, placing, nullptr, 0, &memory));
+  fill.dst = memory.dptr;
+  OK(cudaGraphAddMemsetNode(&set, placing, &place, 1, &fill));
+  cudaGraphExec_t third;
+  OK(cudaGraphInstantiate(&third, placing, 0));
+  for (int launch = 0; launch < 3; ++launch) {
+    OK(cudaGraphLaunch(third, b));
+    OK(cudaMemcpyAsync(host, memory.dptr, sizeof host, cudaMemcpyDeviceToHost, b));
+    OK(cudaFreeAsync(memory.dptr, b));
+    OK(cudaStreamSynchronize(b));
+    CHECK(host[31] == 5);
+    host[31] = 0;
+  }
+  OK(cudaGraphExecDestroy(third));
+  OK(cudaGraphDestroy(placing));
+
   // A capture that something forbidden spoils.
   OK(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
   CHECK_CODE(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(a));

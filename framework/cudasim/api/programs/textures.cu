@@ -16,7 +16,134 @@ __global__ void normalized(cudaTextureObject_t t, float* out) {
   out[threadIdx.x] = tex2D<float>(t, (threadIdx.x + 0.5f) / 4, 0.5f);
 }
 
+template <typename F>
+__global__ void each(float* out, F f) {
+  out[threadIdx.x] = f(threadIdx.x);
+}
+
+/// Samples at `count` places, given as f(i) on the device.
+template <typename F>
+std::vector<float> sampled(int count, F f) {
+  float* out = nullptr;
+  OK(cudaMalloc(&out, count * sizeof(float)));
+  each<<<1, count>>>(out, f);
+  std::vector<float> values(count);
+  OK(cudaMemcpy(values.data(), out, count * sizeof(float), cudaMemcpyDeviceToHost));
+  OK(cudaFree(out));
+  return values;
+}
+
+/// A texture over the array with one address mode on all axes.
+cudaTextureObject_t texture_of(cudaArray_t array, cudaTextureAddressMode mode,
+                               cudaTextureFilterMode filter, bool normalized) {
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc description = {};
+  for (auto& axis : description.addressMode) axis = mode;
+  description.filterMode = filter;
+  description.readMode = cudaReadModeElementType;
+  description.normalizedCoords = normalized;
+  description.borderColor[0] = -5;
+  cudaTextureObject_t texture;
+  OK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  return texture;
+}
+
+/// An array of floats numbered from 0.
+cudaArray_t numbered(cudaExtent extent, unsigned flags) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+  cudaArray_t array;
+  OK(cudaMalloc3DArray(&array, &format, extent, flags));
+  const std::size_t rows = extent.height ? extent.height : 1,
+                    slices = extent.depth ? extent.depth : 1;
+  std::vector<float> values(extent.width * rows * slices);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  cudaMemcpy3DParms copy = {};
+  copy.srcPtr = make_cudaPitchedPtr(values.data(), extent.width * 4, extent.width, rows);
+  copy.dstArray = array;
+  copy.extent = make_cudaExtent(extent.width, rows, slices);
+  copy.kind = cudaMemcpyHostToDevice;
+  OK(cudaMemcpy3D(&copy));
+  return array;
+}
+
+void one_dimension() {
+  const cudaArray_t line = numbered(make_cudaExtent(8, 0, 0), 0);
+  // Nine places from -1 to 9 in steps of 1.25, or the same by the width of 8.
+  const auto at = [&](cudaTextureAddressMode mode, cudaTextureFilterMode filter, bool normalized) {
+    const auto t = texture_of(line, mode, filter, normalized);
+    return sampled(9, [=] __device__(int i) {
+      const float x = i * 1.25f - 1;
+      return tex1D<float>(t, normalized ? x / 8 : x);
+    });
+  };
+  using V = std::vector<float>;
+  CHECK(at(cudaAddressModeClamp, cudaFilterModePoint, false) == (V{0, 0, 1, 2, 4, 5, 6, 7, 7}));
+  CHECK(at(cudaAddressModeBorder, cudaFilterModePoint, false) == (V{-5, 0, 1, 2, 4, 5, 6, 7, -5}));
+  CHECK(at(cudaAddressModeWrap, cudaFilterModePoint, true) == (V{7, 0, 1, 2, 4, 5, 6, 7, 1}));
+  CHECK(at(cudaAddressModeMirror, cudaFilterModePoint, true) == (V{0, 0, 1, 2, 4, 5, 6, 7, 6}));
+  CHECK(at(cudaAddressModeClamp, cudaFilterModeLinear, false) ==
+        (V{0, 0, 1, 2.25f, 3.5f, 4.75f, 6, 7, 7}));
+  // Half of the texel before the first is the border's.
+  CHECK(at(cudaAddressModeBorder, cudaFilterModeLinear, false)[1] == 0.75f * 0 + 0.25f * -5);
+}
+
+void three_dimensions_and_layers() {
+  const auto box = texture_of(numbered(make_cudaExtent(4, 3, 2), 0), cudaAddressModeClamp,
+                              cudaFilterModePoint, false);
+  const auto smooth = texture_of(numbered(make_cudaExtent(4, 3, 2), 0), cudaAddressModeClamp,
+                                 cudaFilterModeLinear, false);
+  auto got = sampled(24, [=] __device__(int i) {
+    return tex3D<float>(box, i % 4 + 0.5f, i / 4 % 3 + 0.5f, i / 12 + 0.5f);
+  });
+  for (int i = 0; i < 24; ++i) CHECK(got[i] == i);
+  // In the middle of eight texels: their mean.
+  got = sampled(
+      6, [=] __device__(int i) { return tex3D<float>(smooth, i % 3 + 1.0f, i / 3 + 1.0f, 1.0f); });
+  for (int i = 0; i < 6; ++i) CHECK(got[i] == i % 3 + 0.5f + 4 * (i / 3 + 0.5f) + 6);
+
+  const auto layers = texture_of(numbered(make_cudaExtent(4, 3, 2), cudaArrayLayered),
+                                 cudaAddressModeClamp, cudaFilterModePoint, false);
+  got = sampled(24, [=] __device__(int i) {
+    return tex2DLayered<float>(layers, i % 4 + 0.5f, i / 4 % 3 + 0.5f, i / 12);
+  });
+  for (int i = 0; i < 24; ++i) CHECK(got[i] == i);
+  const auto lines = texture_of(numbered(make_cudaExtent(4, 0, 5), cudaArrayLayered),
+                                cudaAddressModeClamp, cudaFilterModePoint, false);
+  got = sampled(20,
+                [=] __device__(int i) { return tex1DLayered<float>(lines, i % 4 + 0.5f, i / 4); });
+  for (int i = 0; i < 20; ++i) CHECK(got[i] == i);
+}
+
+void cubes() {
+  // A 1 x 1 face each: +x -x +y -y +z -z are 0 to 5.
+  const auto cube = texture_of(numbered(make_cudaExtent(1, 1, 6), cudaArrayCubemap),
+                               cudaAddressModeClamp, cudaFilterModePoint, true);
+  auto got = sampled(6, [=] __device__(int i) {
+    const float major = i % 2 ? -1 : 1;
+    return texCubemap<float>(cube, i / 2 == 0 ? major : 0.3f, i / 2 == 1 ? major : 0.3f,
+                             i / 2 == 2 ? major : 0.3f);
+  });
+  for (int i = 0; i < 6; ++i) CHECK(got[i] == i);
+  // On face +x of 2 x 2 texels, s runs along -z and t along -y.
+  const auto fine = texture_of(numbered(make_cudaExtent(2, 2, 6), cudaArrayCubemap),
+                               cudaAddressModeClamp, cudaFilterModePoint, true);
+  got = sampled(4, [=] __device__(int i) {
+    return texCubemap<float>(fine, 1, i / 2 ? -0.5f : 0.5f, i % 2 ? -0.5f : 0.5f);
+  });
+  for (int i = 0; i < 4; ++i) CHECK(got[i] == i);
+  const auto two =
+      texture_of(numbered(make_cudaExtent(1, 1, 12), cudaArrayCubemap | cudaArrayLayered),
+                 cudaAddressModeClamp, cudaFilterModePoint, true);
+  got = sampled(2, [=] __device__(int i) { return texCubemapLayered<float>(two, 0, -1, 0, i); });
+  CHECK(got[0] == 3 && got[1] == 9);
+}
+
 int main() {
+  one_dimension();
+  three_dimensions_and_layers();
+  cubes();
   const int width = 16, height = 8;
   std::vector<float> host(width * height), back(width * height);
   for (int i = 0; i < width * height; ++i) host[i] = static_cast<float>(i);
