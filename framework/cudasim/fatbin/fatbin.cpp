@@ -13,6 +13,7 @@ constexpr std::uint32_t kMagic = 0xBA55ED50;
 constexpr std::uint64_t kFlagLz4 = 0x2000;  ///< toolkits up to 12
 constexpr std::uint64_t kFlagZstd = 0x8000;
 constexpr std::uint64_t kMostUnpacked = 1ULL << 30;
+constexpr std::uint64_t kZstdRatio = 1 << 16;  ///< a block of 3 bytes and more makes 128 KiB at most
 
 /// Little-endian field at `offset`; 0 when it lies outside.
 template <typename T>
@@ -113,7 +114,8 @@ Unpacked unpack(const FatbinEntry& entry) {
     result.error = "an entry claims " + std::to_string(entry.raw_size) + " bytes when unpacked";
   } else if ((entry.flags & kFlagZstd) != 0) {
     // The frame and the entry must agree on the size before memory is taken for it.
-    if (ZSTD_getFrameContentSize(data, entry.payload.size()) != entry.raw_size) {
+    if (entry.raw_size > entry.payload.size() * kZstdRatio ||
+        ZSTD_getFrameContentSize(data, entry.payload.size()) != entry.raw_size) {
       result.error = "damaged zstd data: sizes disagree";
       return result;
     }
