@@ -145,7 +145,7 @@ TEST_F(ClientTest, AServersRetryAfterWinsWhenItIsSane) {
     server.Get(path,
                [&, h = std::string(header), v = std::string(value)](const auto&, auto& response) {
                  response.status = calls++ == 0 ? 429 : 200;
-                 response.set_header(h, v);
+                 response.set_header(h.c_str(), v);
                });
     clock.slept_ms.clear();
     const Response response = Client(options()).fetch(get(path));
