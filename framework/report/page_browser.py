@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
@@ -41,8 +42,11 @@ class Browser:
     def call(self, method, path, body=None):
         request = urllib.request.Request(self.base + path, method=method,
                                          data=None if body is None else json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=120) as reply:
-            return json.load(reply)["value"]
+        try:
+            with urllib.request.urlopen(request, timeout=120) as reply:
+                return json.load(reply)["value"]
+        except urllib.error.HTTPError as error:  # WebDriver says why in the body
+            raise AssertionError(f"{path}: {json.load(error)['value']['message'].splitlines()[0]}") from None
 
     def open(self, path):
         self.call("POST", "/url", {"url": "file://" + os.path.abspath(path)})
@@ -55,7 +59,8 @@ class Browser:
         return "/element/" + found[ELEMENT]
 
     def click(self, selector):
-        self.call("POST", self.find(selector) + "/click", {})
+        # By script: WebDriver's own click misses at times where it emulates a phone.
+        self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
     def type(self, selector, text):
         self.call("POST", self.find(selector) + "/value", {"text": text})
