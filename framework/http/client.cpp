@@ -136,6 +136,7 @@ struct Flight {
   bool too_large = false;
   std::string origin;
   curl_slist* headers = nullptr;
+  TimePoint launched;
   std::array<char, CURL_ERROR_SIZE> why{};
 
   Flight() = default;
@@ -287,6 +288,10 @@ void set_up(CURL* easy, const Request& request, const CheckedUrl& url, Flight& f
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeouts.total.count()));
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
   set(CURLOPT_PIPEWAIT, 1L);
+  if (request.timeouts.idle.count() > 0) {
+    set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    set(CURLOPT_LOW_SPEED_TIME, static_cast<long>(request.timeouts.idle.count()));
+  }
   if (url.loopback) set(CURLOPT_PROXY, "");
   if (const char* file = ca_file()) set(CURLOPT_CAINFO, file);
   set(CURLOPT_WRITEFUNCTION, &on_body);
@@ -325,46 +330,89 @@ Client::Client(ClientOptions options)
 
 Client::~Client() = default;
 
-void Client::fetch_each(std::span<const Request> requests, size_t max_in_flight, const Done& done) {
-  Clock& clock = *options_.clock;
-  max_in_flight = std::max<size_t>(max_in_flight, 1);
-  curl_multi_setopt(pool_->multi, CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(max_in_flight));
+/// One call of fetch_from: what is in flight, what waits for its next attempt.
+class Client::Round {
+ public:
+  Round(const ClientOptions& options, Pool& pool, const Source& source, size_t max_in_flight,
+        const Done& done)
+      : options_(options),
+        clock_(*options.clock),
+        pool_(pool),
+        source_(source),
+        done_(done),
+        max_in_flight_(max_in_flight),
+        throttle_(options.rates, max_in_flight) {}
+  Round(const Round&) = delete;
+  Round& operator=(const Round&) = delete;
+  /// Gives every handle back, also when `done` throws.
+  ~Round() {
+    for (auto& [easy, flight] : active_) release(easy);
+  }
 
-  struct Progress {
+  void run() {
+    while (true) {
+      if (options_.cancelled && options_.cancelled()) return cancel();
+      launch_what_may();
+      if (active_.empty() && waiting_.empty() && asked_ == Next::end) return;
+      if (active_.empty()) {
+        clock_.sleep_until(next_time());
+      } else if (!land_what_ended()) {
+        const auto left = std::chrono::ceil<milliseconds>(next_time() - clock_.now());
+        curl_multi_poll(pool_.multi, nullptr, 0, static_cast<int>(std::max<long>(0, left.count())),
+                        nullptr);
+      }
+    }
+  }
+
+ private:
+  struct Job {
+    Request request;
     int attempts = 0;
     TimePoint first;
-    bool finished = false;
   };
-  std::vector<Progress> progress(requests.size());
-  using Due = std::pair<TimePoint, size_t>;
-  std::priority_queue<Due, std::vector<Due>, std::greater<>> waiting;
-  size_t next = 0, finished = 0;
 
-  /// Gives every handle back, also when `done` throws.
-  struct InFlight : std::map<CURL*, std::unique_ptr<Flight>> {
-    explicit InFlight(Pool& p) : pool(p) {}
-    InFlight(const InFlight&) = delete;
-    InFlight& operator=(const InFlight&) = delete;
-    ~InFlight() {
-      for (auto& [easy, flight] : *this) release(easy);
+  void launch_what_may() {
+    asked_ = Next::request;
+    while (throttle_.may_launch(clock_.now(), active_.size())) {
+      if (!waiting_.empty() && waiting_.top().first <= clock_.now()) {
+        const size_t index = waiting_.top().second;
+        waiting_.pop();
+        launch(index);
+        continue;
+      }
+      // A service in trouble gets the retries first, nothing new.
+      if (failures_ >= std::max<size_t>(2, max_in_flight_) && !waiting_.empty()) return;
+      size_t index = 0;
+      Request request;
+      asked_ = source_(index, request);
+      if (asked_ != Next::request) return;
+      jobs_[index] = {std::move(request), 0, clock_.now()};
+      launch(index);
     }
-    void release(CURL* easy) {
-      curl_multi_remove_handle(pool.multi, easy);
-      pool.give(easy);
-    }
-    Pool& pool;
-  } active(*pool_);
+  }
 
-  const auto finish = [&](size_t index, Response response) {
-    progress[index].finished = true;
-    ++finished;
-    done(index, std::move(response));
-  };
-  const auto launch = [&](size_t index) {
-    Progress& p = progress[index];
-    if (p.attempts == 0) p.first = clock.now();
-    ++p.attempts;
-    const CheckedUrl url = check_url(requests[index].url);
+  /// When there may be something to do without anything having landed.
+  TimePoint next_time() const {
+    const TimePoint now = clock_.now();
+    const bool prompt = asked_ == Next::wait;
+    TimePoint until = now + milliseconds(prompt ? 50 : options_.cancelled ? 100 : 1000);
+    const TimePoint opens = throttle_.opens_at();
+    // A closed throttle holds back retries and new requests alike.
+    if (!waiting_.empty() && active_.empty())
+      until = std::max(waiting_.top().first, opens);
+    else if (!waiting_.empty())
+      until = std::min(until, std::max(waiting_.top().first, opens));
+    else if (opens > now)
+      until = active_.empty() ? opens : std::min(until, opens);
+    if (active_.empty() && (options_.cancelled || prompt))
+      until = std::min(until, now + milliseconds(prompt ? 50 : 100));
+    return until;
+  }
+
+  void launch(size_t index) {
+    Job& job = jobs_.at(index);
+    ++job.attempts;
+    const CheckedUrl url = check_url(job.request.url);
     if (!url.refusal.empty()) {
       Response refused;
       refused.error = ErrorKind::bad_url;
@@ -375,76 +423,111 @@ void Client::fetch_each(std::span<const Request> requests, size_t max_in_flight,
     flight->index = index;
     flight->max_body = options_.max_body;
     flight->origin = url.origin;
-    flight->response.attempts = p.attempts;
-    CURL* easy = pool_->take();
-    set_up(easy, requests[index], url, *flight);
-    curl_multi_add_handle(pool_->multi, easy);
-    active.emplace(easy, std::move(flight));
-  };
-  const auto land = [&](CURL* easy, CURLcode code) {
-    const auto found = active.find(easy);
-    if (found == active.end()) return;
-    conclude(easy, code, *found->second);
-    const std::unique_ptr<Flight> flight = std::move(found->second);
-    active.erase(found);
-    active.release(easy);
-    const Progress& p = progress[flight->index];
-    if (p.attempts < options_.retry.max_attempts && options_.retryable(flight->response)) {
-      const TimePoint due =
-          clock.now() + delay_before_next(options_.retry, flight->response, clock);
-      if (due - p.first <= options_.retry.deadline) {
-        waiting.emplace(due, flight->index);
-        return;
-      }
-    }
-    finish(flight->index, std::move(flight->response));
-  };
+    flight->launched = clock_.now();
+    flight->response.attempts = job.attempts;
+    throttle_.launched(flight->launched, job.request.tokens);
+    CURL* easy = pool_.take();
+    set_up(easy, job.request, url, *flight);
+    curl_multi_add_handle(pool_.multi, easy);
+    active_.emplace(easy, std::move(flight));
+  }
 
-  while (finished < requests.size()) {
-    if (options_.cancelled && options_.cancelled()) break;
-    const TimePoint now = clock.now();
-    while (active.size() < max_in_flight) {
-      if (!waiting.empty() && waiting.top().first <= now) {
-        const size_t index = waiting.top().second;
-        waiting.pop();
-        launch(index);
-      } else if (next < requests.size()) {
-        launch(next++);
-      } else {
-        break;
-      }
-    }
-    if (active.empty()) {
-      if (!waiting.empty()) {
-        TimePoint until = waiting.top().first;
-        if (options_.cancelled) until = std::min(until, clock.now() + milliseconds(100));
-        clock.sleep_until(until);
-      }
-      continue;
-    }
+  /// Whether anything ended.
+  bool land_what_ended() {
     int running = 0, left = 0;
-    curl_multi_perform(pool_->multi, &running);
+    curl_multi_perform(pool_.multi, &running);
     bool landed = false;
-    while (const CURLMsg* message = curl_multi_info_read(pool_->multi, &left)) {
+    while (const CURLMsg* message = curl_multi_info_read(pool_.multi, &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       land(message->easy_handle, message->data.result);
       landed = true;
     }
-    if (landed) continue;
-    milliseconds patience(options_.cancelled ? 100 : 1000);
-    if (!waiting.empty() && active.size() < max_in_flight) {
-      const auto due = std::chrono::ceil<milliseconds>(waiting.top().first - clock.now());
-      patience = std::clamp(due, milliseconds(0), patience);
-    }
-    curl_multi_poll(pool_->multi, nullptr, 0, static_cast<int>(patience.count()), nullptr);
+    return landed;
   }
-  for (size_t index = 0; index < requests.size() && finished < requests.size(); ++index) {
-    if (progress[index].finished) continue;
+
+  void land(CURL* easy, CURLcode code) {
+    const auto found = active_.find(easy);
+    if (found == active_.end()) return;
+    conclude(easy, code, *found->second);
+    const std::unique_ptr<Flight> flight = std::move(found->second);
+    active_.erase(found);
+    release(easy);
+    const Job& job = jobs_.at(flight->index);
+    const TimePoint now = clock_.now();
+    const bool may_help = options_.retryable(flight->response);
+    const auto delay =
+        may_help ? delay_before_next(options_.retry, flight->response, clock_) : milliseconds(0);
+    throttle_.landed(now, flight->launched, flight->response, delay);
+    failures_ = may_help ? failures_ + 1 : 0;
+    if (!may_help) down_ = false;
+    const int allowed = down_ ? 1 : options_.retry.max_attempts;
+    if (may_help && job.attempts < allowed && now + delay - job.first <= options_.retry.deadline) {
+      waiting_.emplace(now + delay, flight->index);
+      return;
+    }
+    if (may_help) down_ = true;
+    finish(flight->index, std::move(flight->response));
+  }
+
+  void release(CURL* easy) {
+    curl_multi_remove_handle(pool_.multi, easy);
+    pool_.give(easy);
+  }
+
+  void finish(size_t index, Response response) {
+    jobs_.erase(index);
+    done_(index, std::move(response));
+  }
+
+  /// Ends what is in flight or waits; what the source still has is its own.
+  void cancel() {
+    while (!jobs_.empty()) {
+      Response cancelled;
+      cancelled.error = ErrorKind::cancelled;
+      cancelled.message = "cancelled";
+      cancelled.attempts = jobs_.begin()->second.attempts;
+      finish(jobs_.begin()->first, std::move(cancelled));
+    }
+  }
+
+  const ClientOptions& options_;
+  Clock& clock_;
+  Pool& pool_;
+  const Source& source_;
+  const Done& done_;
+  size_t max_in_flight_;
+  Throttle throttle_;
+  std::map<CURL*, std::unique_ptr<Flight>> active_;
+  std::map<size_t, Job> jobs_;
+  using Due = std::pair<TimePoint, size_t>;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> waiting_;
+  Next asked_ = Next::request;
+  size_t failures_ = 0;  ///< in a row that a retry could mend
+  bool down_ = false;    ///< one of them used up its attempts
+};
+
+void Client::fetch_from(const Source& source, size_t max_in_flight, const Done& done) {
+  max_in_flight = std::max<size_t>(max_in_flight, 1);
+  curl_multi_setopt(pool_->multi, CURLMOPT_MAX_HOST_CONNECTIONS, static_cast<long>(max_in_flight));
+  curl_multi_setopt(pool_->multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_in_flight));
+  Round(options_, *pool_, source, max_in_flight, done).run();
+}
+
+void Client::fetch_each(std::span<const Request> requests, size_t max_in_flight, const Done& done) {
+  size_t next = 0;
+  fetch_from(
+      [&](size_t& index, Request& request) {
+        if (next == requests.size()) return Next::end;
+        index = next;
+        request = requests[next++];
+        return Next::request;
+      },
+      max_in_flight, done);
+  for (; next < requests.size(); ++next) {
     Response cancelled;
     cancelled.error = ErrorKind::cancelled;
     cancelled.message = "cancelled";
-    cancelled.attempts = progress[index].attempts;
-    finish(index, std::move(cancelled));
+    done(next, std::move(cancelled));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "http/clock.hpp"
+#include "http/throttle.hpp"
 
 namespace hone::http {
 
@@ -18,6 +19,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 struct Timeouts {
   std::chrono::milliseconds connect{5'000};
   std::chrono::milliseconds total{600'000};  ///< of one attempt
+  std::chrono::seconds idle{0};              ///< without a byte; 0: no limit. For streams
 };
 
 struct Request {
@@ -26,6 +28,7 @@ struct Request {
   Headers headers;  ///< may hold keys: never logged, never part of an error message
   std::string body;
   Timeouts timeouts;
+  double tokens = 0;  ///< what it may take of Rates::tokens_per_minute
 };
 
 enum class ErrorKind {
@@ -79,11 +82,13 @@ struct ClientOptions {
   std::function<bool(const Response&)> retryable = is_transient;
   /// Polled at least ten times a second; true ends everything in flight as `cancelled`.
   std::function<bool()> cancelled;
+  Rates rates;
   Clock* clock = nullptr;  ///< null: the real one
 };
 
 /// HTTP with many requests in flight on one connection pool. Redirects are not followed (they are
-/// answers). Not for use by two threads at once.
+/// answers). While a service is down (a request used up its attempts and none was good since) the
+/// others get one attempt. Not for use by two threads at once.
 class Client {
  public:
   explicit Client(ClientOptions options = {});
@@ -100,8 +105,19 @@ class Client {
 
   Response fetch(const Request& request);
 
+  /// What a source has to say when a place is free.
+  enum class Next {
+    request,  ///< it filled in the request and its number
+    wait,     ///< nothing now: ask again when something landed, or in 50 ms
+    end,      ///< nothing until something lands, and nothing at all when nothing is in flight
+  };
+  using Source = std::function<Next(size_t& index, Request& request)>;
+  /// The same for requests that are made as places come free, so that few exist at a time.
+  void fetch_from(const Source& source, size_t max_in_flight, const Done& done);
+
  private:
   struct Pool;
+  class Round;
   ClientOptions options_;
   std::unique_ptr<Pool> pool_;
 };

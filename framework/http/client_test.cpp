@@ -257,6 +257,28 @@ TEST_F(ClientTest, WaitingForARetryHoldsNoPlace) {
   EXPECT_THAT(order, ElementsAre(1, 0));
 }
 
+TEST_F(ClientTest, AServiceThatIsDownCostsTheOthersOneAttempt) {
+  std::vector<Request> requests(20, get("/status/429"));
+  const auto responses = Client(options()).fetch_all(requests, 4);
+  for (const auto& response : responses) EXPECT_EQ(response.status, 429);
+  // Four in flight at once, one of them tried again to its end, the other three at most as often.
+  EXPECT_LE(hits, 4 * 6 + 16);
+  for (size_t i = 4; i < 20; ++i) EXPECT_EQ(responses[i].attempts, 1) << i;
+}
+
+TEST_F(ClientTest, OneThatComesUpAgainHasAllItsAttempts) {
+  std::atomic<int> calls{0};
+  server.Get("/storm", [&](const auto&, auto& response) {
+    if (calls++ < 8)
+      response.status = 503;
+    else
+      response.set_content("up", "text/plain");
+  });
+  std::vector<Request> requests(10, get("/storm"));
+  const auto responses = Client(options()).fetch_all(requests, 2);
+  for (size_t i = 2; i < 10; ++i) EXPECT_EQ(responses[i].body, "up") << i;
+}
+
 TEST_F(ClientTest, CancellingFinishesEverything) {
   ClientOptions o = options();
   std::atomic<bool> stop{false};
