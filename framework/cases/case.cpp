@@ -24,8 +24,9 @@ std::string digest_of(const Case& c) {
                        {"number", number},
                        {"kernel", c.expect.kernel},
                        {"max_tokens", c.max_tokens.value_or(0)}};
-  // Only where it is given: the digest of a case without it stays what it was.
+  // Only where they are given: the digest of a case without them stays what it was.
   if (!c.expect.forbid.empty()) all["forbid"] = c.expect.forbid;
+  if (c.turns != 1) all["turns"] = c.turns;
   return storage::sha256(all.dump(-1, ' ', false, storage::Json::error_handler_t::replace));
 }
 

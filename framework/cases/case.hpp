@@ -39,6 +39,7 @@ struct Case {
   std::string suite;  ///< operation that a kernel case is judged by; "" for text cases outside one
   Expect expect;
   std::optional<int> max_tokens;
+  int turns = 1;                  ///< answers a trial may take, each after the first to its faults
   std::optional<double> require;  ///< least pass rate with the skill, in [0, 1]
   Location where;                 ///< file and line of the case
   std::string digest;             ///< "sha256:…" of all that is asked and checked

@@ -91,13 +91,14 @@ class CaseReader {
   /// {"id", "title", "prompt" | "prompt_file", "context", "suite", "expect", …}
   void own(const Fields& f, Case& c) {
     f.only({"id", "title", "prompt", "prompt_file", "context", "suite", "expect", "max_tokens",
-            "require"});
+            "turns", "require"});
     read_id(f, c);
     c.title = f.string("title").value_or("");
     read_prompt(f, c);
     if (const auto* context = f.find("context")) read_context(*context, c);
     if (const auto suite = f.string("suite")) c.suite = *suite;
     c.max_tokens = f.count("max_tokens");
+    read_turns(f, c);
     read_require(f, c);
     if (const auto* expect = f.find("expect", Kind::object))
       read_expect(Fields(*expect, report_), c);
@@ -229,6 +230,15 @@ class CaseReader {
         report_.error(item.offset, "a context file is a path or an object");
       }
     }
+  }
+
+  void read_turns(const Fields& f, Case& c) {
+    const auto turns = f.count("turns");
+    if (!turns) return;
+    if (*turns <= 10)
+      c.turns = *turns;
+    else
+      report_.error(f.find("turns")->offset, "'turns' is a whole number from 1 to 10");
   }
 
   void read_require(const Fields& f, Case& c) {

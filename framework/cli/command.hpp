@@ -2,10 +2,12 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "diagnostic/diagnostic.hpp"
 #include "report/results.hpp"
+#include "model/budget.hpp"
 #include "trial/plan.hpp"
 
 namespace hone::cli {
@@ -16,8 +18,16 @@ struct Context {
   std::string device;   ///< auto | gpu | sim; "": HONE_DEVICE, else auto
   bool quiet = false;
 
-  /// The manifest in use, loaded at the first call.
+  std::map<std::string, std::string> aliases;      ///< [models] of hone.toml
+  std::map<std::string, model::Price> prices;      ///< [prices] of hone.toml, by model id
+
+  model::Budget budget;  ///< --max-cost and --max-tokens of the command
+
+  /// The manifest in use, loaded at the first call. Keys leave the environment with it.
   const trial::Manifest& manifest();
+
+  /// The model of that name; one that is not declared joins the evaluation.
+  const model::ModelConfig& use_model(const std::string& evaluation, const std::string& name);
 
  private:
   std::shared_ptr<trial::Manifest> loaded_;
@@ -29,6 +39,7 @@ using Action = std::function<Exit()>;
 /// Each adds its subcommands to `app` and sets `action` when one is chosen.
 void add_list_commands(CLI::App& app, Context& context, Action& action);      // list, check
 void add_eval_commands(CLI::App& app, Context& context, Action& action);      // eval, stage, endpoint
+void add_record_command(CLI::App& app, Context& context, Action& action);    // record
 void add_report_commands(CLI::App& app, Context& context, Action& action);    // report, gate, baseline
 void add_kernel_commands(CLI::App& app, Context& context, Action& action);   // kernel build
 void add_history_commands(CLI::App& app, Context& context, Action& action);  // runs, compare, …

@@ -7,6 +7,8 @@
 #include <iostream>
 
 #include "cli/command.hpp"
+#include "cli/progress.hpp"
+#include "cli/served.hpp"
 #include "model/llama_server.hpp"
 #include "trial/stages.hpp"
 
@@ -27,6 +29,10 @@ trial::StageOptions stage_options(const Context& context, bool fresh) {
 Exit start_endpoint(Context& context, const std::string& model_name) {
   const auto& manifest = context.manifest();
   const auto& model = manifest.model(model_name);
+  if (model::record_mode_from_environment() == model::RecordMode::replay) {
+    std::cout << "answers are replayed: nothing to start\n";
+    return Exit::good;
+  }
   if (model.endpoint.empty()) {
     std::cout << fmt::format("model '{}' is served at {}: nothing to start\n", model.name,
                              model.base_url);
@@ -55,7 +61,7 @@ Exit run_one_stage(Context& context, const std::string& stage, const std::string
   const auto& manifest = context.manifest();
   const auto plan = trial::make_plan(manifest, evaluation);
   auto model = manifest.model(model_name);
-  if (stage == "query") model = trial::with_endpoint(manifest, std::move(model));
+  if (stage == "query" || stage == "repair") model = trial::with_endpoint(manifest, std::move(model));
   const trial::Selection selection{&plan.find_case(case_id), trial::arm_named(arm)};
   const auto result =
       trial::run_stage(stage, plan, model, selection, stage_options(context, fresh));
@@ -66,6 +72,9 @@ Exit run_one_stage(Context& context, const std::string& stage, const std::string
 struct EvalOptions {
   std::string evaluation;
   Strings models, cases, arms;
+  std::string rerun;
+  std::optional<double> max_cost;
+  std::optional<long> max_tokens;
   int runs = 0;
   bool fresh = false, keep_server = false, no_report = false, confirm = false;
 };
@@ -86,43 +95,58 @@ std::vector<trial::Selection> select(const trial::Plan& plan, const EvalOptions&
   return selections;
 }
 
+/// What --rerun names: trials that failed, that could not be measured, or those of a case.
+std::function<bool(const trial::Trial&)> rerun_filter(const std::string& what) {
+  if (what.empty()) return {};
+  if (what.starts_with("case=")) {
+    const auto id = what.substr(5);
+    return [id](const trial::Trial& t) { return t.case_id == id; };
+  }
+  const auto outcome = [](const trial::Trial& t) {
+    std::string last;
+    for (const char* file : {"response.json", "build.json", "verify.json"})
+      if (std::filesystem::exists(t.dir / file))
+        last = storage::read_json(t.dir / file).value("outcome", std::string());
+    return last;
+  };
+  if (what == "errors")
+    return [outcome](const trial::Trial& t) { return outcome(t) == "infrastructure-error"; };
+  if (what == "failed") return [outcome](const trial::Trial& t) { return outcome(t) != "correct"; };
+  throw Error(Exit::usage, "--rerun '" + what + "': failed, errors or case=<id>");
+}
+
 /// One model through all stages; the worst exit code of them.
 Exit evaluate_model(const trial::Plan& plan, const model::ModelConfig& declared,
                     const EvalOptions& options, Context& context) {
   const auto& manifest = *plan.manifest;
   const auto selections = select(plan, options);
-  const auto stage_opts = stage_options(context, options.fresh);
-  bool started = false;
-  if (!declared.endpoint.empty()) {
-    auto config = trial::endpoint_config(manifest, declared);
-    config.progress = stage_opts.print;
-    if (!options.keep_server) config.owner = ::getpid();  // interrupted: the server ends with us
-    started = !model::start(config).reused;
-  }
-  const auto finish = [&] {
-    if (started && !options.keep_server)
-      model::stop(trial::endpoint_config(manifest, declared).state_dir, declared.model);
-  };
+  auto stage_opts = stage_options(context, options.fresh);
+  Progress progress(context.quiet);
+  if (stage_opts.print)
+    stage_opts.print = [&, print = stage_opts.print](const std::string& line) {
+      progress.clear();
+      print(line);
+    };
+  stage_opts.progress = [&](const model::AskProgress& p) { progress.show(p); };
+  stage_opts.rerun = rerun_filter(options.rerun);
+  stage_opts.cancelled = interrupted;
+  stage_opts.budget = &context.budget;
+  const Served served(manifest, declared, stage_opts.print, options.keep_server);
   Exit worst = Exit::good;
   const auto note = [&](const trial::StageResult& result, const std::string& what) {
     if (result.code != Exit::infrastructure) return;
     worst = Exit::infrastructure;
     std::cerr << "hone: " << what << ": " << result.reason << '\n';
   };
-  try {
-    const auto model = trial::with_endpoint(manifest, declared);
-    note(trial::query(plan, model, selections, stage_opts), "query");
-    for (const char* stage : {"build", "verify", "bench"})
-      for (const auto& s : selections) {
-        const auto stages = trial::stages_of(*s.c);
-        if (std::find(stages.begin(), stages.end(), stage) == stages.end()) continue;
-        note(trial::run_stage(stage, plan, model, s, stage_opts), stage);
-      }
-  } catch (...) {
-    finish();
-    throw;
-  }
-  finish();
+  const auto model = trial::with_endpoint(manifest, declared);
+  note(trial::query(plan, model, selections, stage_opts), "query");
+  progress.clear();
+  for (const char* stage : {"build", "verify", "repair", "bench"})
+    for (const auto& s : selections) {
+      const auto stages = trial::stages_of(*s.c);
+      if (std::find(stages.begin(), stages.end(), stage) == stages.end()) continue;
+      note(trial::run_stage(stage, plan, model, s, stage_opts), stage);
+    }
   return worst;
 }
 
@@ -139,6 +163,10 @@ Strings models_with_alarms(Context& context, const std::string& evaluation) {
 }
 
 Exit evaluate(Context& context, const EvalOptions& options) {
+  catch_interrupts();
+  context.budget.max_cost = options.max_cost;
+  context.budget.max_tokens = options.max_tokens;
+  for (const auto& name : options.models) context.use_model(options.evaluation, name);
   const auto& manifest = context.manifest();
   auto plan = trial::make_plan(manifest, options.evaluation);
   if (options.runs > 0) plan.evaluation.runs = options.runs;
@@ -147,8 +175,9 @@ Exit evaluate(Context& context, const EvalOptions& options) {
   Exit worst = broken ? Exit::bad_input : Exit::good;
   int skipped = 0;
   const auto& models = options.models.empty() ? plan.evaluation.models : options.models;
-  for (const auto& model_name : models) {
-    const auto& model = manifest.model(model_name);
+  for (const auto& wanted : models) {
+    const auto& model = context.use_model(options.evaluation, wanted);
+    const auto& model_name = model.name;
     const auto begin = std::chrono::steady_clock::now();
     std::cout << fmt::format("{} with {}: {} cases, {} runs an arm\n", options.evaluation,
                              model_name, plan.cases.size(), plan.evaluation.runs);
@@ -210,13 +239,19 @@ void add_eval_commands(CLI::App& app, Context& context, Action& action) {
       "eval", "Ask, build, verify, time and report an evaluation: what ctest does, in one process");
   auto o = std::make_shared<EvalOptions>();
   eval->add_option("evaluation", o->evaluation, "Its name (see hone list)")->required();
-  eval->add_option("-m,--model", o->models, "Only these models");
+  eval->add_option("-m,--model", o->models,
+                   "Only these models: declared ones, aliases, or service.model[.effort]");
   eval->add_option("-c,--case", o->cases, "Only these cases");
   eval->add_option("--arm", o->arms, "Only this arm: with_skill or without_skill")
       ->check(CLI::IsMember({"with_skill", "without_skill"}));
   eval->add_option("-n,--runs", o->runs, "Runs of each case and arm instead of the declared ones")
       ->check(CLI::PositiveNumber);
   eval->add_flag("--fresh", o->fresh, "Ask again where an answer is on record");
+  eval->add_option("--rerun", o->rerun, "Ask again only: failed, errors, or case=<id>");
+  eval->add_option("--max-cost", o->max_cost, "US dollars that this command may spend")
+      ->check(CLI::NonNegativeNumber);
+  eval->add_option("--max-tokens", o->max_tokens, "Tokens, in and out, that it may use")
+      ->check(CLI::NonNegativeNumber);
   eval->add_flag("--keep-server", o->keep_server, "Leave the local model server running");
   eval->add_flag("--no-report", o->no_report, "Only record");
   eval->add_flag("--confirm", o->confirm,
@@ -226,10 +261,10 @@ void add_eval_commands(CLI::App& app, Context& context, Action& action) {
 
   auto* stage = app.add_subcommand(
       "stage",
-      "One stage of one case, arm and model: query, build, verify or bench (used by ctest)");
+      "One stage of one case, arm and model: query, build, verify, repair or bench (used by ctest)");
   auto s = std::make_shared<std::map<std::string, std::string>>();
   auto fresh = std::make_shared<bool>(false);
-  stage->add_option("stage", (*s)["stage"], "query, build, verify or bench")->required();
+  stage->add_option("stage", (*s)["stage"], "query, build, verify, repair or bench")->required();
   for (const char* key : {"evaluation", "model", "case", "arm"})
     stage->add_option(std::string("--") + key, (*s)[key])->required();
   stage->add_flag("--fresh", *fresh, "Measure again where a record could be used");

@@ -12,8 +12,9 @@ Exit codes: 0 good; 1 judged bad (a gate failed, a candidate is not correct); 2 
 3 a file of yours is off; 4 infrastructure (no server, no nvcc, full disk: nothing was
 judged); 77 skipped or inconclusive; 130 interrupted.
 
-Environment: HONE_MANIFEST (manifest to use), HONE_DEVICE (auto, gpu, sim), HONE_SANDBOX
-(strong, medium or weak: no better tier than that), HONE_ALLOW_EXECUTION, NO_COLOR. Defaults can stand in hone.toml.)";
+Environment: HONE_MANIFEST (manifest to use), HONE_DEVICE (auto, gpu, sim), HONE_RECORD
+(record, replay, refresh, off), HONE_SANDBOX (strong, medium or weak: no better tier than that),
+HONE_ALLOW_EXECUTION, NO_COLOR. Defaults can stand in hone.toml.)";
 
 }  // namespace
 
@@ -43,6 +44,7 @@ int main(int argc, char** argv) {
   app.add_flag("-q,--quiet", context.quiet, "Only results and errors");
   cli::add_eval_commands(app, context, action);
   cli::add_list_commands(app, context, action);
+  cli::add_record_command(app, context, action);
   cli::add_report_commands(app, context, action);
   cli::add_history_commands(app, context, action);
   cli::add_kernel_commands(app, context, action);

@@ -1,13 +1,11 @@
 #include "model/model.hpp"
 
-#include <openssl/evp.h>
-
 #include <array>
 #include <cstdlib>
-#include <set>
 
 #include "diagnostic/diagnostic.hpp"
-#include "model/openai.hpp"
+#include "model/catalogue.hpp"
+#include "model/providers.hpp"
 
 namespace hone::model {
 namespace {
@@ -17,55 +15,10 @@ struct Registered {
   const Provider& (*get)();
 };
 /// Sorted by name; a new wire format is one line here.
-constexpr std::array kProviders{Registered{"openai", openai_provider}};
-
-std::string base64(const std::string& text) {
-  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int n = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                reinterpret_cast<const unsigned char*>(text.data()),
-                                static_cast<int>(text.size()));
-  out.resize(static_cast<size_t>(n));
-  return out;
-}
-
-std::string url_encoded(const std::string& text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || std::string_view("-_.~").find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return out;
-}
-
-/// Takes a key, as it is and as it may be encoded, out of what a server said.
-class Redactor {
- public:
-  explicit Redactor(const std::string& key) {
-    if (key.size() < 4) return;
-    std::string encoded = base64(key);
-    while (!encoded.empty() && encoded.back() == '=') encoded.pop_back();
-    forms_ = {key, std::move(encoded), url_encoded(key)};
-  }
-  void apply(std::string& text) const {
-    for (const auto& form : forms_)
-      for (size_t at = text.find(form); at != std::string::npos; at = text.find(form, at))
-        text.replace(at, form.size(), "[key]");
-  }
-  void apply(Answer& answer) const {
-    for (std::string* text :
-         {&answer.text, &answer.finish_reason, &answer.model, &answer.system_fingerprint})
-      apply(*text);
-    if (answer.error) apply(answer.error->message);
-  }
-
- private:
-  std::set<std::string> forms_;
-};
+constexpr std::array kProviders{
+    Registered{"anthropic", anthropic_provider}, Registered{"command", command_provider},
+    Registered{"openai", openai_provider}, Registered{"openai-responses", responses_provider},
+    Registered{"scripted", scripted_provider}};
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -100,8 +53,34 @@ std::string_view name(Outcome outcome) {
   return "infrastructure-error";
 }
 
+std::string ModelConfig::source() const {
+  if (!endpoint.empty()) return endpoint + ":" + gguf_sha256;
+  std::string url = base_url;
+  while (!url.empty() && url.back() == '/') url.pop_back();
+  return url;
+}
+
+void HttpProvider::check(const ModelConfig& config) const {
+  if (config.base_url.empty())
+    throw Error(Exit::bad_input, "model '" + config.name + "' has no base URL");
+}
+
+std::optional<double> cost_of(const Price& price, const Usage& usage) {
+  const long cached = usage.cached.value_or(0), written = usage.cache_write.value_or(0);
+  if (!usage.input || !usage.output || !price.input || !price.output) return std::nullopt;
+  const auto part = [](long tokens, double dollars) {
+    return static_cast<double>(tokens) * dollars;
+  };
+  return (part(*usage.input - cached - written, *price.input) +
+          part(cached, price.cached.value_or(*price.input)) +
+          part(written, price.cache_write.value_or(*price.input)) +
+          part(*usage.output, *price.output)) /
+         1e6;
+}
+
 ModelConfig model_from_json(const Json& entry) {
   ModelConfig m;
+  m.max_tokens_key.clear();
   try {
     for (const auto& [key, field] : std::initializer_list<std::pair<const char*, std::string*>>{
              {"name", &m.name},
@@ -113,6 +92,7 @@ ModelConfig model_from_json(const Json& entry) {
              {"model", &m.model},
              {"api_key_env", &m.api_key_env},
              {"max_tokens_key", &m.max_tokens_key},
+             {"script", &m.script},
              {"effort", &m.effort}})
       get_if_there(entry, key, *field);
     get_if_there(entry, "temperature", m.temperature);
@@ -121,10 +101,22 @@ ModelConfig model_from_json(const Json& entry) {
     get_if_there(entry, "max_tokens", m.max_tokens);
     get_if_there(entry, "context", m.context);
     get_if_there(entry, "parallel", m.parallel);
+    get_if_there(entry, "command", m.command);
+    get_if_there(entry, "stream", m.stream);
+    get_if_there(entry, "requests_per_minute", m.requests_per_minute);
+    get_if_there(entry, "tokens_per_minute", m.tokens_per_minute);
+    if (const auto price = entry.find("price"); price != entry.end() && price->is_object()) {
+      get_if_there(*price, "input", m.price.input);
+      get_if_there(*price, "cached", m.price.cached);
+      get_if_there(*price, "cache_write", m.price.cache_write);
+      get_if_there(*price, "output", m.price.output);
+    }
   } catch (const Json::exception& e) {
     throw Error(Exit::bad_input, "model '" + m.name + "': " + e.what());
   }
   if (m.provider.empty()) m.provider = "openai";
+  complete_from_service(m);
+  add_key_variable(m.api_key_env);
   if (m.max_tokens_key.empty()) m.max_tokens_key = "max_tokens";
   if (m.model.empty()) m.model = m.name;
   return m;
@@ -136,21 +128,32 @@ Json to_json(const Answer& a) {
     error = {{"kind", a.error->kind},
              {"message", a.error->message},
              {"http_status", a.error->http_status}};
-  return {{"schema", "hone.response/1"},
-          {"outcome", name(a.outcome)},
-          {"text", a.text},
-          {"usage",
-           {{"input", or_null(a.usage.input)},
-            {"cached", or_null(a.usage.cached)},
-            {"output", or_null(a.usage.output)},
-            {"reasoning", or_null(a.usage.reasoning)}}},
-          {"finish_reason", a.finish_reason},
-          {"model", a.model},
-          {"system_fingerprint", a.system_fingerprint},
-          {"seconds", a.seconds},
-          {"attempts", a.attempts},
-          {"error", error},
-          {"source", "live"}};
+  Json json = {{"schema", "hone.response/1"},
+               {"outcome", name(a.outcome)},
+               {"text", a.text},
+               {"usage",
+                {{"input", or_null(a.usage.input)},
+                 {"cached", or_null(a.usage.cached)},
+                 {"cache_write", or_null(a.usage.cache_write)},
+                 {"output", or_null(a.usage.output)},
+                 {"reasoning", or_null(a.usage.reasoning)}}},
+               {"cost", or_null(a.cost)},
+               {"finish_reason", a.finish_reason},
+               {"model", a.model},
+               {"system_fingerprint", a.system_fingerprint},
+               {"seconds", a.seconds},
+               {"attempts", a.attempts},
+               {"error", error},
+               {"source", a.source},
+               {"asked", a.asked}};
+  if (!a.calls.empty()) {
+    json["calls"] = Json::array();
+    for (const auto& call : a.calls)
+      json["calls"].push_back(
+          {{"id", call.id}, {"name", call.name}, {"arguments", call.arguments}});
+    if (!a.content.is_null()) json["content"] = a.content;
+  }
+  return json;
 }
 
 Answer answer_from_json(const Json& response) {
@@ -171,6 +174,7 @@ Answer answer_from_json(const Json& response) {
     if (const auto usage = response.find("usage"); usage != response.end() && usage->is_object()) {
       get_if_there(*usage, "input", a.usage.input);
       get_if_there(*usage, "cached", a.usage.cached);
+      get_if_there(*usage, "cache_write", a.usage.cache_write);
       get_if_there(*usage, "output", a.usage.output);
       get_if_there(*usage, "reasoning", a.usage.reasoning);
     }
@@ -179,6 +183,13 @@ Answer answer_from_json(const Json& response) {
     get_if_there(response, "system_fingerprint", a.system_fingerprint);
     get_if_there(response, "seconds", a.seconds);
     get_if_there(response, "attempts", a.attempts);
+    get_if_there(response, "cost", a.cost);
+    get_if_there(response, "source", a.source);
+    get_if_there(response, "asked", a.asked);
+    for (const auto& call : response.value("calls", Json::array()))
+      a.calls.push_back({call.value("id", ""), call.at("name"), call.value("arguments", Json())});
+    if (const auto content = response.find("content"); content != response.end())
+      a.content = *content;
     if (const auto error = response.find("error"); error != response.end() && error->is_object()) {
       a.error.emplace();
       get_if_there(*error, "kind", a.error->kind);
@@ -215,53 +226,14 @@ Json request_body(const ModelConfig& config, const Question& question) {
 
 std::string api_key(const ModelConfig& config) {
   if (config.api_key_env.empty()) return "";
-  const char* key = std::getenv(config.api_key_env.c_str());
-  if (key == nullptr || *key == '\0')
+  const std::string key = key_in(config.api_key_env);
+  if (key.empty())
     throw Error(Exit::inconclusive, "model '" + config.name + "' needs a key: the variable " +
                                         config.api_key_env + " is not set");
-  const std::string_view view(key);
-  if (view.find_first_of("\r\n") != std::string_view::npos)
+  if (key.find_first_of("\r\n") != std::string::npos)
     throw Error(Exit::inconclusive,
                 "the key in the variable " + config.api_key_env + " holds a line break");
   return key;
-}
-
-std::vector<Answer> ask(const ModelConfig& config, std::span<const Question> questions,
-                        const AskOptions& options) {
-  const Provider& wire = provider(config.provider);
-  if (config.base_url.empty())
-    throw Error(Exit::bad_input, "model '" + config.name + "' has no base URL");
-  const std::string key = api_key(config);
-  const Redactor redactor(key);
-
-  http::Request request;
-  request.method = "POST";
-  request.url = wire.url(config);
-  request.headers = wire.headers(config, key);
-  request.timeouts = options.timeouts;
-  std::vector<http::Request> requests(questions.size(), request);
-  for (size_t i = 0; i < questions.size(); ++i)
-    requests[i].body = wire.request_body(config, questions[i])
-                           .dump(-1, ' ', false, Json::error_handler_t::replace);
-
-  http::ClientOptions client_options = options.client;
-  client_options.retryable = [&](const http::Response& r) { return wire.retryable(r); };
-  http::Client client(std::move(client_options));
-  std::vector<Answer> answers(questions.size());
-  client.fetch_each(requests, static_cast<size_t>(std::max(options.in_flight, 1)),
-                    [&](size_t i, const http::Response& response) {
-                      answers[i] = wire.read(config, response);
-                      redactor.apply(answers[i]);
-                      if (options.on_answer) options.on_answer(i, answers[i]);
-                    });
-  return answers;
-}
-
-std::vector<Answer> ask(const ModelConfig& config, std::span<const Question> questions,
-                        int in_flight) {
-  AskOptions options;
-  options.in_flight = in_flight;
-  return ask(config, questions, options);
 }
 
 }  // namespace hone::model

@@ -260,7 +260,8 @@ TEST_F(ModelTest, UnknownProvidersAreQuotedWithTheKnownOnes) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.code(), Exit::bad_input);
-    EXPECT_THAT(e.what(), HasSubstr("unknown provider 'opnai'; known: openai"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("unknown provider 'opnai'; known: anthropic, command, openai, "));
     EXPECT_THAT(e.what(), HasSubstr("did you mean 'openai'?"));
   }
   config.provider = "openai";

@@ -1,88 +1,16 @@
-#include "model/openai.hpp"
-
-#include <algorithm>
+#include "model/providers.hpp"
+#include "model/sse.hpp"
+#include "model/wire.hpp"
 
 namespace hone::model {
 namespace {
-
-/// One line of printable text, cut at `limit` bytes at a character's border.
-std::string one_line(std::string_view text, size_t limit = 300) {
-  std::string out;
-  for (const char c : text.substr(0, limit)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? ' ' : c;
-  }
-  if (text.size() > limit) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
-    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xC0) out.pop_back();
-    out += "…";
-  }
-  return out;
-}
-
-Answer failure(const http::Response& response, std::string kind, std::string_view message) {
-  Answer a;
-  a.seconds = response.seconds;
-  a.attempts = response.attempts;
-  a.error = AnswerError{std::move(kind), one_line(message), response.status};
-  return a;
-}
-
-std::string string_at(const Json& object, const char* key) {
-  if (!object.is_object()) return "";
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-std::optional<long> count_at(const Json& object, const char* key) {
-  if (!object.is_object()) return std::nullopt;
-  const auto it = object.find(key);
-  if (it == object.end() || !it->is_number_integer()) return std::nullopt;
-  return it->get<long>();
-}
-
-const Json& child(const Json& object, const char* key) {
-  static const Json nothing;
-  if (!object.is_object()) return nothing;
-  const auto it = object.find(key);
-  return it == object.end() ? nothing : *it;
-}
-
-/// The server's own words in an error body, or the body's beginning.
-std::string error_text(const std::string& body) {
-  const Json json = Json::parse(body, nullptr, false);
-  const Json& error = child(json, "error");
-  if (error.is_string()) return error.get<std::string>();
-  std::string text = string_at(error, "message");
-  if (text.empty()) text = string_at(json, "message");
-  if (text.empty()) return body.empty() ? "no body" : body;
-  const auto prompt = count_at(error, "n_prompt_tokens");
-  const auto context = count_at(error, "n_ctx");
-  if (prompt && context)
-    text += " (prompt " + std::to_string(*prompt) + " tokens, context " + std::to_string(*context) +
-            ")";
-  return text;
-}
-
-/// The answered name is the asked one, or a dated snapshot of it ("m" -> "m-2026-01-31").
-bool same_model(std::string asked, std::string answered) {
-  const auto fold = [](std::string& text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    text = text.substr(0, text.find(':'));  // ":provider" of the Hugging Face router
-  };
-  fold(asked);
-  fold(answered);
-  if (answered == asked) return true;
-  return answered.size() > asked.size() + 1 && answered.starts_with(asked) &&
-         answered[asked.size()] == '-' && std::isdigit(answered[asked.size() + 1]) != 0;
-}
 
 /// Text of a message's content: a string, or parts of which those of type text count.
 std::optional<std::string> content_text(const Json& message) {
   const Json& content = child(message, "content");
   if (content.is_string()) return content.get<std::string>();
-  if (content.is_null()) return message.contains("content") ? std::optional("") : std::nullopt;
+  if (content.is_null())
+    return message.is_object() && message.contains("content") ? std::optional("") : std::nullopt;
   if (!content.is_array()) return std::nullopt;
   std::string text;
   for (const auto& part : content)
@@ -90,31 +18,110 @@ std::optional<std::string> content_text(const Json& message) {
   return text;
 }
 
-class OpenAi : public Provider {
+/// Adds the fragments of a streamed tool call to the message's.
+void add_call_fragments(const Json& fragments, Json& calls) {
+  for (const auto& fragment : fragments) {
+    const auto index = static_cast<size_t>(std::max(0L, count_at(fragment, "index").value_or(0)));
+    if (index > 64) continue;
+    while (calls.size() <= index)
+      calls.push_back(
+          {{"id", ""}, {"type", "function"}, {"function", {{"name", ""}, {"arguments", ""}}}});
+    Json& call = calls[index];
+    if (const auto id = string_at(fragment, "id"); !id.empty()) call["id"] = id;
+    const Json& function = child(fragment, "function");
+    for (const char* key : {"name", "arguments"})
+      call["function"][key] = string_at(call["function"], key) + string_at(function, key);
+  }
+}
+
+/// What a stream of chat.completion.chunk would have been in one piece.
+Json assemble(const std::string& stream) {
+  Json answer = Json::object();
+  Json message = {{"role", "assistant"}, {"content", ""}};
+  Json calls = Json::array(), finish;
+  bool done = false;
+  for (const auto& event : parse_events(stream)) {
+    if (event.data == "[DONE]") {
+      done = true;
+      break;
+    }
+    const Json chunk = Json::parse(event.data, nullptr, false);
+    if (!child(chunk, "error").is_null()) return chunk;
+    for (const char* key : {"model", "system_fingerprint", "usage"})
+      if (!child(chunk, key).is_null()) answer[key] = chunk[key];
+    const Json& choices = child(chunk, "choices");
+    if (!choices.is_array() || choices.empty()) continue;
+    const Json& delta = child(choices.front(), "delta");
+    message["content"] = string_at(message, "content") + string_at(delta, "content");
+    if (const auto refusal = string_at(delta, "refusal"); !refusal.empty())
+      message["refusal"] = string_at(message, "refusal") + refusal;
+    if (child(delta, "tool_calls").is_array()) add_call_fragments(delta["tool_calls"], calls);
+    if (!child(choices.front(), "finish_reason").is_null())
+      finish = choices.front()["finish_reason"];
+  }
+  if (!done || finish.is_null()) return {};
+  if (!calls.empty()) message["tool_calls"] = calls;
+  answer["choices"] = Json::array({{{"message", message}, {"finish_reason", finish}}});
+  return answer;
+}
+
+Json messages_of(const Question& question) {
+  Json messages = Json::array();
+  if (!question.system.empty())
+    messages.push_back({{"role", "system"}, {"content", question.system}});
+  messages.push_back({{"role", "user"}, {"content", question.user}});
+  for (const auto& turn : question.turns) {
+    Json said = {{"role", "assistant"}, {"content", turn.said}};
+    if (!turn.calls.empty()) {
+      said["tool_calls"] = Json::array();
+      for (const auto& call : turn.calls)
+        said["tool_calls"].push_back(
+            {{"id", call.id},
+             {"type", "function"},
+             {"function", {{"name", call.name}, {"arguments", call.arguments.dump()}}}});
+    }
+    messages.push_back(std::move(said));
+    for (const auto& [id, text] : turn.results)
+      messages.push_back({{"role", "tool"}, {"tool_call_id", id}, {"content", text}});
+    if (!turn.user.empty()) messages.push_back({{"role", "user"}, {"content", turn.user}});
+  }
+  return messages;
+}
+
+class OpenAi : public HttpProvider {
  public:
   std::string url(const ModelConfig& config) const override {
-    std::string base = config.base_url;
-    while (!base.empty() && base.back() == '/') base.pop_back();
-    return base + "/chat/completions";
+    return join_url(config.base_url, "chat/completions");
   }
 
   http::Headers headers(const ModelConfig&, const std::string& key) const override {
-    http::Headers headers{{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+    http::Headers headers{{"Content-Type", "application/json"},
+                          {"Accept", "application/json, text/event-stream"}};
     if (!key.empty()) headers.emplace_back("Authorization", "Bearer " + key);
     return headers;
   }
 
   Json request_body(const ModelConfig& config, const Question& question) const override {
-    Json messages = Json::array();
-    if (!question.system.empty())
-      messages.push_back({{"role", "system"}, {"content", question.system}});
-    messages.push_back({{"role", "user"}, {"content", question.user}});
-    Json body = {{"model", config.model}, {"messages", std::move(messages)}};
+    Json body = {{"model", config.model}, {"messages", messages_of(question)}};
     body[config.max_tokens_key] = question.max_tokens.value_or(config.max_tokens);
     if (config.temperature) body["temperature"] = *config.temperature;
     if (config.top_p) body["top_p"] = *config.top_p;
     if (const auto seed = question.seed ? question.seed : config.seed) body["seed"] = *seed;
     if (!config.effort.empty()) body["reasoning_effort"] = config.effort;
+    if (!question.schema.is_null())
+      body["response_format"] = {
+          {"type", "json_schema"},
+          {"json_schema", {{"name", "answer"}, {"strict", true}, {"schema", question.schema}}}};
+    for (const auto& tool : question.tools)
+      body["tools"].push_back({{"type", "function"},
+                               {"function",
+                                {{"name", tool.name},
+                                 {"description", tool.description},
+                                 {"parameters", tool.parameters}}}});
+    if (config.stream.value_or(false)) {
+      body["stream"] = true;
+      body["stream_options"] = {{"include_usage", true}};
+    }
     return body;
   }
 
@@ -128,24 +135,12 @@ class OpenAi : public Provider {
   }
 
   Answer read(const ModelConfig& config, const http::Response& response) const override {
-    if (response.error != http::ErrorKind::none)
-      return failure(response, std::string(http::name(response.error)), response.message);
-    if (!response.ok())
-      return failure(response, "http-status",
-                     "HTTP " + std::to_string(response.status) + ": " + error_text(response.body));
-    const std::string type(response.header("content-type"));
-    if (type.find("json") == std::string::npos)
-      return failure(response, "wrong-content-type",
-                     "expected JSON, not '" + type + "': " + response.body.substr(0, 300));
-    const Json json = Json::parse(response.body, nullptr, false);
-    if (json.is_discarded())
-      return failure(response, "bad-json", "not JSON: " + response.body.substr(0, 300));
-    if (!child(json, "error").is_null())
-      return failure(response, "server-error", error_text(response.body));
-    const Json& choices = child(json, "choices");
+    Body body = read_body(response, assemble);
+    if (body.error) return *body.error;
+    const Json& choices = child(body.json, "choices");
     if (!choices.is_array() || choices.empty())
       return failure(response, "no-choices", "the answer has no choices");
-    return read_choice(config, response, json, choices.front());
+    return read_choice(config, response, body.json, choices.front());
   }
 
  private:
@@ -154,35 +149,33 @@ class OpenAi : public Provider {
     const Json& message = child(choice, "message");
     const auto text = content_text(message);
     const std::string refusal = string_at(message, "refusal");
-    if (!text && refusal.empty())
+    const Json& calls = child(message, "tool_calls");
+    const bool has_calls = calls.is_array() && !calls.empty();
+    if (!text && refusal.empty() && !has_calls)
       return failure(response, "no-content", "the answer's choice has no message content");
 
-    Answer a;
-    a.outcome = Outcome::answered;
+    Answer a = answered(response);
     a.text = text.value_or("");
+    if (has_calls)
+      for (const auto& call : calls)
+        a.calls.push_back({string_at(call, "id"), string_at(child(call, "function"), "name"),
+                           parse_arguments(string_at(child(call, "function"), "arguments"))});
     a.finish_reason = string_at(choice, "finish_reason");
     a.model = string_at(json, "model");
     a.system_fingerprint = string_at(json, "system_fingerprint");
-    a.seconds = response.seconds;
-    a.attempts = response.attempts;
     const Json& usage = child(json, "usage");
     a.usage.input = count_at(usage, "prompt_tokens");
     a.usage.output = count_at(usage, "completion_tokens");
     a.usage.cached = count_at(child(usage, "prompt_tokens_details"), "cached_tokens");
     a.usage.reasoning = count_at(child(usage, "completion_tokens_details"), "reasoning_tokens");
 
-    if (!a.model.empty() && !same_model(config.model, a.model)) {
-      a.outcome = Outcome::infrastructure_error;
-      a.error = AnswerError{
-          "wrong-model",
-          one_line("asked for model '" + config.model + "', but '" + a.model + "' answered"),
-          response.status};
-    } else if (!refusal.empty() || a.finish_reason == "content_filter") {
+    if (!refusal.empty() || a.finish_reason == "content_filter") {
       a.outcome = Outcome::refused;
       if (a.text.empty()) a.text = refusal;
     } else if (a.finish_reason == "length") {
       a.outcome = Outcome::truncated;
     }
+    check_model(config, response, a);
     return a;
   }
 };

@@ -66,7 +66,7 @@ class Script {
 };
 
 int stage_timeout(const std::string& stage, int runs) {
-  const int per_run = stage == "query" ? 300 : stage == "build" ? 90 : 180;
+  const int per_run = stage == "query" || stage == "repair" ? 300 : stage == "build" ? 90 : 180;
   return 60 + per_run * runs;
 }
 
@@ -85,7 +85,7 @@ void add_case(Script& script, const Plan& plan, const model::ModelConfig& model,
     if (!c.suite.empty()) t.labels.push_back("suite:" + c.suite);
     t.required = {"report"};
     if (!before.empty()) t.required.push_back(before);
-    if (stage == "query") {
+    if (stage == "query" || stage == "repair") {
       if (!model.endpoint.empty()) {
         t.required.push_back("endpoint." + model.name);
         // A local server's threads wait for each other at every layer: beside a compiler on the

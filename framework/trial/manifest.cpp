@@ -13,16 +13,15 @@ namespace {
 namespace fs = std::filesystem;
 using storage::Json;
 
-template <typename Entry>
-const Entry& find_entry(const std::vector<Entry>& entries, const std::string& name,
-                        const std::string& what) {
+template <typename Entries>
+const auto& find_entry(const Entries& entries, const std::string& name, const std::string& what) {
   std::string known;
   for (const auto& entry : entries) {
     if (entry.name == name) return entry;
     known += (known.empty() ? "" : ", ") + entry.name;
   }
-  throw Error(Exit::usage, "unknown " + what + " '" + name + "'; known: " +
-                               (known.empty() ? "none is declared" : known));
+  throw Error(Exit::usage, "unknown " + what + " '" + name +
+                               "'; known: " + (known.empty() ? "none is declared" : known));
 }
 
 std::vector<std::string> strings(const Json& object, const char* key) {
@@ -81,7 +80,7 @@ Manifest load_manifest(const fs::path& file) {
   for (const auto& e : json.value("evaluations", Json::array()))
     m.evaluations.push_back({text(e, "name"), text(e, "skill"), strings(e, "suites"),
                              strings(e, "cases"), strings(e, "models"), strings(e, "gates"),
-                             e.value("runs", 3)});
+                             e.value("runs", 3), text(e, "delivery")});
   return m;
 }
 

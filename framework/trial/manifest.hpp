@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -12,21 +13,27 @@ struct SuiteEntry {
   std::vector<std::string> cases;  ///< globs of case files
 };
 
-struct KernelEntry { std::string name, dir, suite, library; };
+struct KernelEntry {
+  std::string name, dir, suite, library;
+};
 
-struct SkillEntry { std::string name, dir; };
+struct SkillEntry {
+  std::string name, dir;
+};
 
 struct EvaluationEntry {
   std::string name, skill;
   std::vector<std::string> suites, cases, models, gates;
   int runs = 3;
+  std::string delivery;  ///< "inject", "disclose"; "": inject
 };
 
 /// What CMake declared: schema hone.manifest/1, written into the build tree.
 struct Manifest {
-  std::filesystem::path file, source_dir, binary_dir, run_dir, cache_dir, reports_dir, baselines_dir;
+  std::filesystem::path file, source_dir, binary_dir, run_dir, cache_dir, reports_dir,
+      baselines_dir;
   std::filesystem::path toolkit_root, cudasim_dir, candidate, hone, llama_server;
-  std::vector<model::ModelConfig> models;
+  std::deque<model::ModelConfig> models;  ///< entries stay where they are when one is added
   std::vector<SuiteEntry> suites;
   std::vector<KernelEntry> kernels;
   std::vector<SkillEntry> skills;

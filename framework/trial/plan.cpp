@@ -109,8 +109,12 @@ std::string user_text(const Plan& plan, const cases::Case& c) {
 }
 
 std::vector<std::string> stages_of(const cases::Case& c) {
-  if (c.expect.kernel) return {"query", "build", "verify", "bench"};
-  return {"query", "verify"};
+  std::vector<std::string> stages{"query"};
+  if (c.expect.kernel) stages.push_back("build");
+  stages.push_back("verify");
+  if (c.turns > 1) stages.push_back("repair");
+  if (c.expect.kernel) stages.push_back("bench");
+  return stages;
 }
 
 }  // namespace hone::trial

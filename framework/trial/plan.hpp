@@ -41,7 +41,8 @@ Plan make_plan(const Manifest& manifest, const std::string& evaluation);
 /// C ABI, the same in both arms.
 std::string user_text(const Plan& plan, const cases::Case& c);
 
-/// Stages that a case goes through, in order: query, verify; or query, build, verify, bench.
+/// Stages that a case goes through, in order: query, build (kernels), verify, repair (with more than
+/// one turn), bench (kernels).
 std::vector<std::string> stages_of(const cases::Case& c);
 
 }  // namespace hone::trial

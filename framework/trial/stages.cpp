@@ -8,69 +8,16 @@
 #include "cases/check.hpp"
 #include "kernel/build.hpp"
 #include "kernel/uses.hpp"
+#include "model/catalogue.hpp"
 #include "process/run.hpp"
 #include "process/terminal.hpp"
 #include "storage/storage.hpp"
+#include "trial/recorder.hpp"
 
 namespace hone::trial {
 namespace {
 
 namespace fs = std::filesystem;
-using storage::Json;
-
-/// The runs of one selection, with what every stage needs to record them.
-class Recorder {
- public:
-  Recorder(const Plan& plan, const model::ModelConfig& model, const Selection& selection,
-           const StageOptions& options)
-      : plan_(plan), model_(model), selection_(selection), options_(options) {}
-
-  fs::path dir(int run) const {
-    return plan_.trial_dir(model_.name, selection_.c->id, selection_.arm, run);
-  }
-  /// A record of a run, or null when it isn't there.
-  Json read(int run, const char* file) const {
-    const auto path = dir(run) / file;
-    return fs::exists(path) ? storage::read_json(path) : Json();
-  }
-  void note(StageResult& result, int run, const std::string& outcome, const std::string& evidence,
-            bool reused = false) const {
-    ++(outcome == "infrastructure-error" ? result.failed : result.recorded);
-    if (reused) ++result.reused;
-    if (!options_.print) return;
-    const auto line = process::first_line(evidence);
-    options_.print(fmt::format("{} {} run {}: {}{}{}{}", selection_.c->id, name(selection_.arm),
-                               run, outcome, line.empty() ? "" : ": ", line,
-                               reused ? " (on record)" : ""));
-  }
-  const cases::Case& c() const { return *selection_.c; }
-  int runs() const { return plan_.evaluation.runs; }
-  const Plan& plan() const { return plan_; }
-  const StageOptions& options() const { return options_; }
-
- private:
-  const Plan& plan_;
-  const model::ModelConfig& model_;
-  const Selection& selection_;
-  const StageOptions& options_;
-};
-
-StageResult finished(StageResult result, const std::string& nothing) {
-  if (result.failed > 0) {
-    result.code = Exit::infrastructure;
-    result.reason = fmt::format("{} of {} could not be measured", result.failed,
-                                result.failed + result.recorded);
-  } else if (result.recorded == 0) {
-    result.code = Exit::inconclusive;
-    result.reason = nothing;
-  }
-  return result;
-}
-
-/// "" for a record that isn't there.
-std::string outcome_of(const Json& record) {
-  return record.is_object() ? record.value("outcome", std::string()) : "";
-}
 
 /// Everything noteworthy that the code of an answer uses: [{"kind", "text"}].
 Json uses_of(const std::vector<kernel::SourceFile>& files, const fs::path& library) {
@@ -102,8 +49,7 @@ process::Command suite_command(const Plan& plan, const std::string& program,
   process::Command command;
   command.argv = {program};
   command.inherit_environment = true;
-  for (const auto& model : plan.manifest->models)
-    if (!model.api_key_env.empty()) command.environment[model.api_key_env] = "";
+  for (const auto& variable : model::key_variables()) command.environment[variable] = "";
   command.environment["HONE_CANDIDATE"] = plan.manifest->candidate.string();
   command.environment["HONE_CUDASIM_DIR"] = plan.manifest->cudasim_dir.string();
   if (!options.device.empty()) command.environment["HONE_DEVICE"] = options.device;
@@ -186,7 +132,8 @@ model::LlamaServerConfig endpoint_config(const Manifest& manifest,
 }
 
 model::ModelConfig with_endpoint(const Manifest& manifest, model::ModelConfig model) {
-  if (model.endpoint.empty()) return model;
+  if (model.endpoint.empty() || model::record_mode_from_environment() == model::RecordMode::replay)
+    return model;
   const auto endpoint = model::running(manifest.binary_dir / "hone/endpoints", model.model);
   if (!endpoint)
     throw Error(Exit::infrastructure,
@@ -194,81 +141,6 @@ model::ModelConfig with_endpoint(const Manifest& manifest, model::ModelConfig mo
                             model.name, model.name));
   model.base_url = endpoint->base_url;
   return model;
-}
-
-StageResult query(const Plan& plan, const model::ModelConfig& model,
-                  std::span<const Selection> selections, const StageOptions& options) {
-  struct Pending {
-    Selection selection;
-    int run;
-    model::Question question;
-    fs::path dir;
-  };
-  StageResult result;
-  std::vector<Pending> pending;
-  for (const auto& selection : selections) {
-    const Recorder recorder(plan, model, selection, options);
-    const bool with = selection.arm == Arm::with_skill;
-    const auto* skill = with ? &plan.skill : nullptr;
-    for (int run = 0; run < plan.evaluation.runs; ++run) {
-      model::Question question;
-      question.system = skill::system_text(skill);
-      question.user = user_text(plan, *selection.c);
-      question.seed = model.seed.value_or(1) + run;
-      question.max_tokens = selection.c->max_tokens;
-      const auto digest = skill::sent_digest(skill);
-      Json request = {{"schema", "hone.request/1"},
-                      {"evaluation", plan.evaluation.name},
-                      {"skill", plan.skill.name},
-                      {"model", model.name},
-                      {"model_digest", model.gguf_sha256},
-                      {"case", selection.c->id},
-                      {"case_file", selection.c->where.file},
-                      {"case_line", selection.c->where.line},
-                      {"suite", selection.c->suite.empty() ? Json() : Json(selection.c->suite)},
-                      {"kind", selection.c->kind()},
-                      {"arm", name(selection.arm)},
-                      {"run", run},
-                      {"seed", *question.seed},
-                      {"provider", model.provider},
-                      {"base_url", model.base_url},
-                      {"body", model::request_body(model, question)},
-                      {"skill_digest", digest ? Json(*digest) : Json()},
-                      {"case_digest", selection.c->digest},
-                      {"created", storage::utc_now()}};
-      const auto dir = recorder.dir(run);
-      if (!options.fresh) {
-        const Json before = recorder.read(run, "request.json");
-        const Json response = recorder.read(run, "response.json");
-        if (before.is_object() && before["body"] == request["body"] &&
-            before["provider"] == request["provider"] &&
-            before["model_digest"] == request["model_digest"] && response.is_object() &&
-            outcome_of(response) != "infrastructure-error") {
-          recorder.note(result, run, outcome_of(response), "", true);
-          continue;
-        }
-      }
-      fs::remove_all(dir);
-      storage::write_json(dir / "request.json", request);
-      pending.push_back({selection, run, std::move(question), dir});
-    }
-  }
-  if (pending.empty()) return finished(result, "nothing was asked");
-
-  std::vector<model::Question> questions;
-  for (const auto& p : pending) questions.push_back(p.question);
-  model::AskOptions ask_options;
-  ask_options.in_flight = std::max(1, model.parallel);
-  ask_options.on_answer = [&](size_t i, const model::Answer& answer) {
-    storage::write_json(pending[i].dir / "response.json", model::to_json(answer));
-    Recorder(plan, model, pending[i].selection, options)
-        .note(result, pending[i].run, std::string(model::name(answer.outcome)),
-              answer.error ? answer.error->message
-                           : fmt::format("{} tokens in {:.1f} s", answer.usage.output.value_or(0),
-                                         answer.seconds));
-  };
-  model::ask(model, questions, ask_options);
-  return finished(result, "nothing was asked");
 }
 
 StageResult build(const Plan& plan, const model::ModelConfig& model, const Selection& selection,
@@ -392,9 +264,10 @@ StageResult run_stage(const std::string& stage, const Plan& plan, const model::M
   if (stage == "query") return query(plan, model, {&selection, 1}, options);
   if (stage == "build") return build(plan, model, selection, options);
   if (stage == "verify") return verify(plan, model, selection, options);
+  if (stage == "repair") return repair(plan, model, selection, options);
   if (stage == "bench") return bench(plan, model, selection, options);
   throw Error(Exit::usage,
-              fmt::format("unknown stage '{}'; known: query, build, verify, bench", stage));
+              fmt::format("unknown stage '{}'; known: query, build, verify, repair, bench", stage));
 }
 
 }  // namespace hone::trial
