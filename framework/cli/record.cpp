@@ -66,7 +66,7 @@ Exit record(Context& context, const RecordOptions& o) {
   catch_interrupts();
   Exit worst = Exit::good;
   for (const auto& name : o.models.empty() ? plan.evaluation.models : o.models) {
-    const Exit code = record_model(context, plan, name, o);
+    const Exit code = record_model(context, plan, context.use_model(o.evaluation, name).name, o);
     if (code != Exit::good) worst = code;
   }
   return worst;
