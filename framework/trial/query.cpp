@@ -180,10 +180,15 @@ class Query {
       if (asked_[i].refresh == refresh) round.push_back(i);
     if (round.empty()) return;
     const bool listing = options_.missing != nullptr;
-    const RecordMode mode = listing                                            ? RecordMode::replay
-                            : refresh && options_.record == RecordMode::record ? RecordMode::refresh
-                                                                               : options_.record;
-    model::AnswerStore store(listing ? fs::path() : plan_.manifest->cache_dir / "answers", mode);
+    const fs::path& cache = plan_.manifest->cache_dir;
+    RecordMode mode = options_.record;
+    if (listing)
+      mode = RecordMode::replay;
+    else if (cache.empty() && mode != RecordMode::replay)
+      mode = RecordMode::off;  // a manifest without a cache has no store
+    else if (refresh && mode == RecordMode::record)
+      mode = RecordMode::refresh;
+    model::AnswerStore store(listing ? fs::path() : cache / "answers", mode);
     store.collect(options_.collected != nullptr);
     if (mode == RecordMode::replay || options_.collected != nullptr) {
       const fs::path set = recorded_set_file(*plan_.manifest, plan_.evaluation.name, model_.name);
