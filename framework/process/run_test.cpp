@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "process/marked_sleep.hpp"
 #include "process/sandbox.hpp"
 
 namespace hone::process {
@@ -25,18 +26,6 @@ Command Shell(const std::string& script, double seconds = 60) {
   command.argv = {"/bin/sh", "-c", script};
   command.limits.wall_seconds = seconds;
   return command;
-}
-
-/// Whether some process was started as `sleep <seconds>`.
-bool SleepRuns(const std::string& seconds) {
-  const std::string wanted = std::string("sleep\0", 6) + seconds + '\0';
-  std::error_code ec;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ec)) {
-    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    const std::string line{std::istreambuf_iterator<char>(in), {}};
-    if (line == wanted) return true;
-  }
-  return false;
 }
 
 TEST(Run, ReportsExitCodeAndBothOutputs) {
@@ -96,16 +85,17 @@ TEST(Run, StopsAChildThatIgnoresSignals) {
 
 TEST(Run, LeavesNoDescendantWhenTheChildEnds) {
   const auto start = std::chrono::steady_clock::now();
-  const Result result =
-      run(Shell("setsid sh -c '(sleep 4711 &) ; sleep 4711' & sleep 0.3; echo done"));
+  const Result result = run(Shell("setsid sh -c '(" + marked_sleep() + " &) ; " + marked_sleep() +
+                                  "' & sleep 0.3; echo done"));
   EXPECT_EQ(result.out, "done\n");
-  EXPECT_FALSE(SleepRuns("4711"));
+  EXPECT_FALSE(marked_sleep_runs());
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST(Run, LeavesNoDescendantAtTheDeadline) {
-  run(Shell("setsid sh -c '(setsid sleep 4712 &) ; sleep 4712' & sleep 30", 0.5));
-  EXPECT_FALSE(SleepRuns("4712"));
+  run(Shell("setsid sh -c '(setsid " + marked_sleep() + " &) ; " + marked_sleep() + "' & sleep 30",
+            0.5));
+  EXPECT_FALSE(marked_sleep_runs());
 }
 
 TEST(Run, KeepsAtMostTheOutputAskedFor) {
@@ -178,20 +168,21 @@ TEST(Run, ManyAtOnce) {
 }
 
 TEST(Run, ChildrenDieWithUs) {
+  const std::string script = marked_sleep() + " & " + marked_sleep();
   for (const bool sandboxed : {false, true}) {
     const pid_t other = ::fork();
     if (other == 0) {
-      Command command = Shell("sleep 4715 & sleep 4715");
+      Command command = Shell(script);
       if (sandboxed) command.sandbox.emplace();
       run(command);
       ::_exit(0);
     }
-    for (int i = 0; i < 200 && !SleepRuns("4715"); ++i) ::usleep(20000);
-    EXPECT_TRUE(SleepRuns("4715"));
+    for (int i = 0; i < 200 && !marked_sleep_runs(); ++i) ::usleep(20000);
+    EXPECT_TRUE(marked_sleep_runs());
     ::kill(other, SIGKILL);
     ::waitpid(other, nullptr, 0);
-    for (int i = 0; i < 200 && SleepRuns("4715"); ++i) ::usleep(20000);
-    EXPECT_FALSE(SleepRuns("4715"));
+    for (int i = 0; i < 200 && marked_sleep_runs(); ++i) ::usleep(20000);
+    EXPECT_FALSE(marked_sleep_runs());
   }
 }
 
