@@ -1,12 +1,10 @@
 #include "cudasim/api/record.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cudasim/check/finding.hpp"
 #include "cudasim/model/h100.hpp"
 #include "cudasim/model/table.hpp"
 
@@ -14,14 +12,6 @@ namespace cudasim {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return result;
-}
 
 Json triple(const Dim3& d) { return Json::array({d.x, d.y, d.z}); }
 

@@ -170,16 +170,4 @@ void lane_addresses(const std::uint8_t* r, const Op& op, std::uint64_t* a) {
   }
 }
 
-std::uint8_t* shared_host(const Warp& w, std::uint64_t address, std::uint64_t bytes) {
-  const std::uint64_t rank = address >> kSharedRankShift;
-  const Block* block = w.block;
-  if (rank != 0) {
-    if (rank > w.block->cluster->blocks.size()) return nullptr;
-    block = w.block->cluster->blocks[rank - 1].get();
-  }
-  const std::uint64_t offset = (address & ((1u << kSharedRankShift) - 1)) - kSharedStart;
-  if (offset >= block->shared_bytes || bytes > block->shared_bytes - offset) return nullptr;
-  return block->shared + offset;
-}
-
 }  // namespace cudasim

@@ -62,7 +62,4 @@ Pattern pattern_of(const std::uint64_t* addresses, std::uint32_t mask, unsigned 
 /// The lanes' addresses of an access that follows ld/st's convention (r4, imm, aux bit 0).
 void lane_addresses(const std::uint8_t* r, const Op& op, std::uint64_t* addresses);
 
-/// Window address to host address; null when outside.
-std::uint8_t* shared_host(const Warp& warp, std::uint64_t address, std::uint64_t bytes);
-
 }  // namespace cudasim

@@ -128,7 +128,7 @@ struct Observing {
         a[i] += host;
         continue;
       }
-      std::uint8_t* p = (mask >> i & 1) != 0 ? shared_host(w, a[i], bytes) : nullptr;
+      std::uint8_t* p = (mask >> i & 1) != 0 ? shared_at(w, a[i], bytes) : nullptr;
       if (p == nullptr) good &= ~(1u << i);
       a[i] = reinterpret_cast<std::uint64_t>(p);
     }
@@ -202,7 +202,7 @@ struct Observing {
     if (access.kind == Kind::rows_load || access.kind == Kind::rows_store) {
       for (unsigned lane = 0; lane < 8u * access.rows; ++lane) {
         std::uint64_t a = lane_value(r, op.r[4], narrow, lane) + static_cast<std::uint64_t>(op.imm);
-        if (access.window) a = reinterpret_cast<std::uint64_t>(shared_host(w, a, 16));
+        if (access.window) a = reinterpret_cast<std::uint64_t>(shared_at(w, a, 16));
         if (a != 0) visit(a, 16u);
       }
       return;
@@ -226,7 +226,7 @@ struct Observing {
     const std::uint64_t length = (row_major ? columns : rows) * bits / 8;
     for (std::uint64_t i = 0; i < (row_major ? rows : columns); ++i) {
       std::uint64_t a = base + i * stride * bits / 8;
-      if (access.window) a = reinterpret_cast<std::uint64_t>(shared_host(w, a, length));
+      if (access.window) a = reinterpret_cast<std::uint64_t>(shared_at(w, a, length));
       if (a != 0) visit(a, length);
     }
   }
@@ -258,7 +258,7 @@ struct Observing {
                                    static_cast<std::uint64_t>(op.extra->values[0]);
       const std::uint64_t from =
           lane_value(r, op.r[4], (op.aux & 1) != 0, i) + static_cast<std::uint64_t>(op.imm);
-      const auto to = reinterpret_cast<std::uint64_t>(shared_host(w, window, bytes));
+      const auto to = reinterpret_cast<std::uint64_t>(shared_at(w, window, bytes));
       if (to == 0) return;
       std::uint32_t size =
           op.r[1] != 0 ? reinterpret_cast<const std::uint32_t*>(r + op.r[1])[i] : bytes;
@@ -285,7 +285,7 @@ struct Observing {
     const auto& v = op.extra->values;
     const auto flags = static_cast<unsigned>(v[2]);
     const auto host = [&](std::uint64_t a, bool window, std::uint64_t bytes) {
-      return window ? reinterpret_cast<std::uint64_t>(shared_host(w, a, bytes)) : a;
+      return window ? reinterpret_cast<std::uint64_t>(shared_at(w, a, bytes)) : a;
     };
     each_lane(mask, [&](unsigned i) {
       const std::uint32_t size = reinterpret_cast<const std::uint32_t*>(r + op.r[1])[i];

@@ -348,7 +348,7 @@ void Taint::rows_load(const Op& op, const std::uint8_t* r) const {
             ((op.aux & 1) != 0 ? reinterpret_cast<const std::uint32_t*>(r + op.r[4])[giver]
                                : reinterpret_cast<const std::uint64_t*>(r + op.r[4])[giver]) +
             static_cast<std::uint64_t>(op.imm);
-        if (a.window) address = reinterpret_cast<std::uint64_t>(shared_host(warp_, address, 16));
+        if (a.window) address = reinterpret_cast<std::uint64_t>(shared_at(warp_, address, 16));
         std::uint64_t end = 0;
         bool global = false;
         const InitShadow* shadow =

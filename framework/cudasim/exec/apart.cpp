@@ -88,6 +88,7 @@ std::uint32_t lanes_with(const Group& g, const Op& op, std::uint32_t members) {
 /// The lanes of all groups that wait at `handler` with `members` exchange and go on.
 void exchange(Warp& w, Handler handler, const char* kinds, std::uint32_t members) {
   Worker& worker = *w.worker;
+  const auto& code = w.worker->launch->program->code;
   Scratch scratch;
   Op joint;
   joint.fn = handler;
@@ -100,8 +101,8 @@ void exchange(Warp& w, Handler handler, const char* kinds, std::uint32_t members
     const std::uint32_t groups = w.group_count;
     for (std::uint32_t a = 0; a < groups; ++a) {
       Group& g = w.groups[a];
-      if (g.wait != Wait::lanes || worker.code[g.pc].fn != handler) continue;
-      const Op& op = worker.code[g.pc];
+      if (g.wait != Wait::lanes || code[g.pc].fn != handler) continue;
+      const Op& op = code[g.pc];
       if (const std::uint32_t lanes = lanes_with(g, op, members)) visit(g, op, lanes);
     }
   };
@@ -132,10 +133,12 @@ void exchange(Warp& w, Handler handler, const char* kinds, std::uint32_t members
 }  // namespace
 
 bool exchange_apart(Warp& w) {
+  // The originals: under the checks others stand in for them in Worker::code.
+  const auto& code = w.worker->launch->program->code;
   for (std::uint32_t a = 0; a < w.group_count; ++a) {
     const Group& g = w.groups[a];
     if (g.wait != Wait::lanes) continue;
-    const Op& op = w.worker->code[g.pc];
+    const Op& op = code[g.pc];
     const char* kinds = operand_kinds(op.fn);
     if (kinds == nullptr) continue;
     for (std::uint32_t left = g.mask; left != 0;) {
@@ -143,8 +146,8 @@ bool exchange_apart(Warp& w) {
       std::uint32_t there = 0;
       for (std::uint32_t b = 0; b < w.group_count; ++b) {
         const Group& o = w.groups[b];
-        if (o.wait == Wait::lanes && w.worker->code[o.pc].fn == op.fn)
-          there |= lanes_with(o, w.worker->code[o.pc], members);
+        if (o.wait == Wait::lanes && code[o.pc].fn == op.fn)
+          there |= lanes_with(o, code[o.pc], members);
       }
       if ((members & w.live & ~there) == 0) {
         exchange(w, op.fn, kinds, members);

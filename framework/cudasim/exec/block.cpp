@@ -210,7 +210,7 @@ void count_local_words(Warp& w, bool store, std::uint64_t word, unsigned bytes,
   }
 }
 
-std::uint8_t* shared_at(Warp& w, std::uint64_t address, std::uint64_t bytes) {
+std::uint8_t* shared_at(const Warp& w, std::uint64_t address, std::uint64_t bytes) {
   const std::uint64_t rank = address >> kSharedRankShift;
   const Block* block = w.block;
   if (rank != 0) {

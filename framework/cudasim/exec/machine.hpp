@@ -351,7 +351,7 @@ const Window* resolve(Warp& warp, const Op& op, std::uint64_t address, std::uint
 void memory_fault(Warp& warp, std::uint64_t address, std::uint64_t bytes, unsigned lane, bool write,
                   const char* space);
 /// Host address of a shared-window address range, null when outside.
-std::uint8_t* shared_at(Warp& warp, std::uint64_t address, std::uint64_t bytes);
+std::uint8_t* shared_at(const Warp& warp, std::uint64_t address, std::uint64_t bytes);
 
 /// Counts the sectors of an access to local memory at four-byte word `word` of the lanes' memory.
 void count_local_words(Warp& warp, bool store, std::uint64_t word, unsigned bytes,

@@ -49,6 +49,20 @@ __global__ void shuffle_mask_right(int* y) {
 CASE(shuffle_mask_wrong) { shuffle_mask_wrong<<<1, 32>>>(Array<int>(32)); }
 CASE(shuffle_mask_right) { shuffle_mask_right<<<1, 32>>>(Array<int>(32)); }
 
+// The lanes of one mask may exchange at different places.
+__global__ void shuffle_apart_right(int* y) {
+  const int v = threadIdx.x;
+  int got;
+  if (threadIdx.x < 16) {
+    asm volatile("shfl.sync.bfly.b32 %0, %1, 16, 31, 0xffffffff;" : "=r"(got) : "r"(v));
+    y[threadIdx.x] = got;
+  } else {
+    asm volatile("shfl.sync.bfly.b32 %0, %1, 16, 31, 0xffffffff;" : "=r"(got) : "r"(v));
+    y[threadIdx.x] = -got;
+  }
+}
+CASE(shuffle_apart_right) { shuffle_apart_right<<<1, 32>>>(Array<int>(32)); }
+
 __global__ void shuffle_exited_wrong(int* y, int n) {
   const int i = threadIdx.x;
   if (i >= n) return;
