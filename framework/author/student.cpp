@@ -5,6 +5,7 @@
 #include "cases/case.hpp"
 #include "process/terminal.hpp"
 #include "storage/storage.hpp"
+#include "trial/recorder.hpp"
 
 namespace hone::author {
 namespace {
@@ -29,23 +30,15 @@ long tokens_of(const Json& response) {
   return tokens;
 }
 
-/// The outcome of a run: of its last stage that has one that says something.
-struct Ending {
-  std::string outcome, evidence;
-};
-Ending ending_of(const fs::path& dir) {
-  const Json verify = record_of(dir / "verify.json");
-  if (verify.contains("outcome"))
-    return {verify.value("outcome", ""), verify.value("evidence", "")};
-  const Json build = record_of(dir / "build.json");
-  if (build.contains("outcome")) {
-    std::string evidence = build.value("evidence", "");
-    const std::string said = build.value("diagnostics", "");
-    if (!said.empty()) evidence += "\n" + process::sanitise(said, kDiagnosticsBytes);
-    return {build.value("outcome", ""), evidence};
+/// What a run came to, with what the compiler said where that ended it.
+trial::Ending ending_of(const fs::path& dir) {
+  trial::Ending ending = trial::ending_of(dir);
+  if (ending.record.empty()) ending.outcome = "infrastructure-error";
+  if (ending.record == "build.json") {
+    const std::string said = record_of(dir / "build.json").value("diagnostics", "");
+    if (!said.empty()) ending.evidence += "\n" + process::sanitise(said, kDiagnosticsBytes);
   }
-  const Json response = record_of(dir / "response.json");
-  return {response.value("outcome", "infrastructure-error"), ""};
+  return ending;
 }
 
 }  // namespace
@@ -126,7 +119,7 @@ Measurement TrialStudent::measure(const fs::path& skill_dir, const std::string& 
         const auto dir = plan.trial_dir(name, score.id, arm, run);
         const Json response = record_of(dir / "response.json");
         measurement.tokens += tokens_of(response);
-        const Ending ending = ending_of(dir);
+        const trial::Ending ending = ending_of(dir);
         ++score.runs;
         if (ending.outcome == "correct") {
           ++score.correct;

@@ -1,6 +1,7 @@
 #include "cases/case_reader.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -308,7 +309,7 @@ class CaseReader {
     for (const auto& item : forbid->items) {
       if (std::ranges::find(known_forbids, item.text) == known_forbids.end())
         report_.error(item.offset, "'" + item.text + "' is nothing that can be forbidden",
-                      "known: libraries, inline-ptx, loading, system");
+                      fmt::format("known: {}", fmt::join(known_forbids, ", ")));
     }
   }
 

@@ -39,14 +39,16 @@ void read_prices(const std::string& file, const toml::node& node, Context& conte
   for (const auto& [id, entry] : *table) {
     const auto* fields = entry.as_table();
     if (fields == nullptr) {
-      wrong.push_back({place_of(file, entry), "a price is a table", "{ input = 1.0, output = 5.0 }"});
+      wrong.push_back(
+          {place_of(file, entry), "a price is a table", "{ input = 1.0, output = 5.0 }"});
       continue;
     }
     model::Price& price = context.prices[std::string(id.str())];
-    const std::map<std::string, std::optional<double>*> known = {{"input", &price.input},
-                                                                 {"cached", &price.cached},
-                                                                 {"cache_write", &price.cache_write},
-                                                                 {"output", &price.output}};
+    const std::map<std::string, std::optional<double>*> known = {
+        {"input", &price.input},
+        {"cached", &price.cached},
+        {"cache_write", &price.cache_write},
+        {"output", &price.output}};
     for (const auto& [key, value] : *fields) {
       const auto at = known.find(std::string(key.str()));
       const auto number = value.value<double>();
@@ -82,7 +84,8 @@ const model::ModelConfig& Context::use_model(const std::string& evaluation,
   auto model = model::model_named(name, aliases);
   for (const auto& known : loaded_->models)
     if (known.name == model.name) return known;
-  if (const auto price = prices.find(model.model); price != prices.end()) model.price = price->second;
+  if (const auto price = prices.find(model.model); price != prices.end())
+    model.price = price->second;
   loaded_->models.push_back(model);
   for (auto& e : loaded_->evaluations)
     if (e.name == evaluation) e.models.push_back(model.name);
@@ -109,21 +112,23 @@ void read_config(Context& context) {
   try {
     table = toml::parse_file(file.string());
   } catch (const toml::parse_error& e) {
-    throw Error(Exit::bad_input, {Diagnostic{{file.string(), static_cast<int>(e.source().begin.line),
-                                              static_cast<int>(e.source().begin.column)},
-                                             std::string(e.description()), ""}});
+    throw Error(Exit::bad_input,
+                {Diagnostic{{file.string(), static_cast<int>(e.source().begin.line),
+                             static_cast<int>(e.source().begin.column)},
+                            std::string(e.description()),
+                            ""}});
   }
   const std::vector<std::string> known = {"manifest", "device", "models", "prices"};
   Wrong wrong;
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    const Location where{file.string(), static_cast<int>(node.source().begin.line),
-                         static_cast<int>(node.source().begin.column)};
+    const Location where = place_of(file.string(), node);
     const auto value = node.value<std::string>();
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       const auto near = nearest(name, known);
       wrong.push_back({where, "unknown key '" + name + "'",
-                       near.empty() ? "known: manifest, device, models, prices" : "did you mean '" + near + "'?"});
+                       near.empty() ? "known: manifest, device, models, prices"
+                                    : "did you mean '" + near + "'?"});
     } else if (name == "models") {
       read_aliases(file.string(), node, context, wrong);
     } else if (name == "prices") {

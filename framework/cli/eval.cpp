@@ -10,6 +10,7 @@
 #include "cli/progress.hpp"
 #include "cli/served.hpp"
 #include "model/llama_server.hpp"
+#include "trial/recorder.hpp"
 #include "trial/stages.hpp"
 
 namespace hone::cli {
@@ -61,7 +62,8 @@ Exit run_one_stage(Context& context, const std::string& stage, const std::string
   const auto& manifest = context.manifest();
   const auto plan = trial::make_plan(manifest, evaluation);
   auto model = manifest.model(model_name);
-  if (stage == "query" || stage == "repair") model = trial::with_endpoint(manifest, std::move(model));
+  if (stage == "query" || stage == "repair")
+    model = trial::with_endpoint(manifest, std::move(model));
   const trial::Selection selection{&plan.find_case(case_id), trial::arm_named(arm)};
   const auto result =
       trial::run_stage(stage, plan, model, selection, stage_options(context, fresh));
@@ -102,13 +104,7 @@ std::function<bool(const trial::Trial&)> rerun_filter(const std::string& what) {
     const auto id = what.substr(5);
     return [id](const trial::Trial& t) { return t.case_id == id; };
   }
-  const auto outcome = [](const trial::Trial& t) {
-    std::string last;
-    for (const char* file : {"response.json", "build.json", "verify.json"})
-      if (std::filesystem::exists(t.dir / file))
-        last = storage::read_json(t.dir / file).value("outcome", std::string());
-    return last;
-  };
+  const auto outcome = [](const trial::Trial& t) { return trial::ending_of(t.dir).outcome; };
   if (what == "errors")
     return [outcome](const trial::Trial& t) { return outcome(t) == "infrastructure-error"; };
   if (what == "failed") return [outcome](const trial::Trial& t) { return outcome(t) != "correct"; };
@@ -259,9 +255,9 @@ void add_eval_commands(CLI::App& app, Context& context, Action& action) {
                  "stays one");
   eval->callback([&, o] { action = [&, o] { return evaluate(context, *o); }; });
 
-  auto* stage = app.add_subcommand(
-      "stage",
-      "One stage of one case, arm and model: query, build, verify, repair or bench (used by ctest)");
+  auto* stage = app.add_subcommand("stage",
+                                   "One stage of one case, arm and model: query, build, verify, "
+                                   "repair or bench (used by ctest)");
   auto s = std::make_shared<std::map<std::string, std::string>>();
   auto fresh = std::make_shared<bool>(false);
   stage->add_option("stage", (*s)["stage"], "query, build, verify, repair or bench")->required();

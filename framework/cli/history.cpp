@@ -111,16 +111,13 @@ std::vector<Snapshot> of_revision(Context& context, const HistoryOptions& o,
   for (const auto& e : manifest.evaluations) {
     const fs::path path =
         fs::relative(manifest.baselines_dir / (e.name + ".json"), manifest.source_dir);
-    const auto text = git(manifest, {"show", commit + ":" + path.generic_string()});
+    const std::string blob = commit + ":" + path.generic_string();
+    const auto text = git(manifest, {"show", blob});
     if (text.empty()) continue;
-    const fs::path file =
-        fs::temp_directory_path() / fmt::format("hone-{}-{}.json", ::getpid(), e.name);
-    storage::write_atomically(file, text);
-    for (auto& s : history::read_snapshots(file)) {
+    for (auto& s : history::snapshots_in(storage::parse_json(text, blob), blob)) {
       s.from.commit = commit;
       found.push_back(std::move(s));
     }
-    fs::remove(file);
   }
   return found;
 }

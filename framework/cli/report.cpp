@@ -82,6 +82,14 @@ Strings all_when_empty(const trial::Manifest& manifest, Strings names) {
   return names;
 }
 
+std::vector<report::ReportInput> inputs_of(const trial::Manifest& manifest, Strings evaluations,
+                                           bool& broken) {
+  std::vector<report::ReportInput> inputs;
+  for (const auto& name : all_when_empty(manifest, std::move(evaluations)))
+    inputs.push_back(input_of(manifest, name, broken));
+  return inputs;
+}
+
 }  // namespace
 
 std::string git(const trial::Manifest& manifest, const Strings& arguments) {
@@ -97,22 +105,17 @@ std::string git(const trial::Manifest& manifest, const Strings& arguments) {
 report::Results results_now(Context& context, const Strings& evaluations) {
   const auto& manifest = context.manifest();
   bool broken = false;
-  std::vector<report::ReportInput> inputs;
-  for (const auto& name : all_when_empty(manifest, evaluations))
-    inputs.push_back(input_of(manifest, name, broken));
-  return report::collect_all(inputs, environment(manifest));
+  return report::collect_all(inputs_of(manifest, evaluations, broken), environment(manifest));
 }
 
 Exit report(Context& context, const ReportRequest& request) {
   const auto& manifest = context.manifest();
   bool broken = false;
-  std::vector<report::ReportInput> inputs;
-  for (const auto& name : all_when_empty(manifest, request.evaluations)) {
-    inputs.push_back(input_of(manifest, name, broken));
+  auto inputs = inputs_of(manifest, request.evaluations, broken);
+  for (auto& input : inputs)
     if (!request.model.empty())
-      std::erase_if(inputs.back().models,
+      std::erase_if(input.models,
                     [&](const report::ModelInfo& m) { return m.name != request.model; });
-  }
   report::ReportOptions options;
   options.reports_dir =
       request.reports_dir.empty() ? manifest.reports_dir : fs::path(request.reports_dir);

@@ -69,5 +69,7 @@ std::vector<Snapshot> snapshots_of(const report::Baseline& baseline);
 /// Of a results.json (hone.results/1) or a baseline (hone.baseline/1) file. Throws
 /// Error(bad_input) that names the file and what it should hold.
 std::vector<Snapshot> read_snapshots(const std::filesystem::path& file);
+/// The same of its content; `name` stands for the file in errors.
+std::vector<Snapshot> snapshots_in(const storage::Json& json, const std::string& name);
 
 }  // namespace hone::history

@@ -7,9 +7,9 @@ namespace {
 
 using storage::Json;
 
-[[noreturn]] void fail(const std::filesystem::path& file, const std::string& message,
+[[noreturn]] void fail(const std::string& file, const std::string& message,
                        const std::string& hint) {
-  throw Error(Exit::bad_input, {Diagnostic{{file.string(), 0, 0}, message, hint}});
+  throw Error(Exit::bad_input, {Diagnostic{{file, 0, 0}, message, hint}});
 }
 
 std::string text(const Json& in, const char* key) {
@@ -80,11 +80,14 @@ Snapshot of_model(const Json& results, const Json& evaluation, const Json& model
 }  // namespace
 
 std::vector<Snapshot> read_snapshots(const std::filesystem::path& file) {
-  const Json json = storage::read_json(file);
+  return snapshots_in(storage::read_json(file), file.string());
+}
+
+std::vector<Snapshot> snapshots_in(const Json& json, const std::string& name) {
   const std::string schema = json.is_object() ? text(json, "schema") : "";
-  if (schema == "hone.baseline/1") return snapshots_of(report::read_baseline(file));
+  if (schema == "hone.baseline/1") return snapshots_of(report::baseline_in(json, name));
   if (schema != "hone.results/1")
-    fail(file, fmt::format("schema is '{}'", schema),
+    fail(name, fmt::format("schema is '{}'", schema),
          "results.json of hone report (hone.results/1) or a baseline (hone.baseline/1)");
   std::vector<Snapshot> all;
   try {
@@ -94,7 +97,7 @@ std::vector<Snapshot> read_snapshots(const std::filesystem::path& file) {
         if (!s.cases.empty()) all.push_back(std::move(s));
       }
   } catch (const nlohmann::json::exception& e) {
-    fail(file, std::string("not as results.schema.json says: ") + e.what(),
+    fail(name, std::string("not as results.schema.json says: ") + e.what(),
          "hone report writes this file");
   }
   return all;

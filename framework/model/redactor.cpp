@@ -1,8 +1,8 @@
 #include "model/redactor.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
+
+#include "storage/storage.hpp"
 
 namespace hone::model {
 namespace {
@@ -10,13 +10,9 @@ namespace {
 /// Base64 of `lead` other bytes and the text: the digits that depend on the text alone; with `end`
 /// also the last one, as it is when nothing follows.
 std::string base64(const std::string& text, size_t lead, bool end) {
-  const std::string all = std::string(lead, '\0') + text;
-  std::string out(4 * ((all.size() + 2) / 3) + 1, '\0');
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                  reinterpret_cast<const unsigned char*>(all.data()), static_cast<int>(all.size()));
   const size_t first = (lead * 8 + 5) / 6;
-  const size_t last = (all.size() * 8 + (end ? 5 : 0)) / 6;
-  return out.substr(first, last - first);
+  const size_t last = ((lead + text.size()) * 8 + (end ? 5 : 0)) / 6;
+  return storage::base64(std::string(lead, '\0') + text).substr(first, last - first);
 }
 
 std::string url_encoded(const std::string& text) {

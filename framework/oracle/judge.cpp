@@ -69,6 +69,15 @@ std::string without_addresses(std::string text) {
   return text;
 }
 
+/// "at kernel.cu:12" of a fault or a side of a finding, or "".
+std::string source_of(const Json& object) {
+  const std::string file = text_of(object, "file");
+  if (file.empty()) return {};
+  const auto line = object.find("line");
+  return fmt::format("at {}:{}", fs::path(file).filename().string(),
+                     line != object.end() && line->is_number_integer() ? line->get<int>() : 0);
+}
+
 /// cudasim's account of a fault (cudasim.h) as an outcome and one line.
 Finding judge_fault(const std::string& text) {
   const Json fault = Json::parse(text, nullptr, false);
@@ -82,11 +91,7 @@ Finding judge_fault(const std::string& text) {
     add(fmt::format("in {}, block {}, thread {}", kernel, triple_of(fault, "block"),
                     triple_of(fault, "thread")));
   }
-  if (const std::string file = text_of(fault, "file"); !file.empty()) {
-    const auto line = fault.find("line");
-    add(fmt::format("at {}:{}", fs::path(file).filename().string(),
-                    line != fault.end() && line->is_number_integer() ? line->get<int>() : 0));
-  }
+  if (const std::string source = source_of(fault); !source.empty()) add(source);
   return finding;
 }
 
@@ -102,12 +107,8 @@ std::string side_of(const Json& finding, const char* key) {
   if (side == finding.end() || !side->is_object()) return {};
   std::string text = fmt::format("{} by thread {} of block {}", text_of(*side, "access"),
                                  triple_of(*side, "thread"), triple_of(*side, "block"));
-  if (const std::string file = text_of(*side, "file"); !file.empty()) {
-    const auto line = side->find("line");
-    text += fmt::format(" at {}:{}", fs::path(file).filename().string(),
-                        line != side->end() && line->is_number_integer() ? line->get<int>() : 0);
-  }
-  return text;
+  const std::string source = source_of(*side);
+  return source.empty() ? text : text + " " + source;
 }
 
 /// The first error that cudasim's checks found (cudasim.h) as an outcome and one line.
@@ -150,10 +151,9 @@ Finding judge_errors(const protocol::Returned& returned) {
 }
 
 /// No launch in cudasim's counters. Without counters (on a GPU) nothing is said.
-Finding judge_launches(const std::string& counters) {
-  const Json parsed = Json::parse(counters, nullptr, false);
-  if (!parsed.is_object()) return {};
-  const Json total = parsed.value("total", Json::object());
+Finding judge_launches(const Json& counters) {
+  if (!counters.is_object()) return {};
+  const Json total = counters.value("total", Json::object());
   if (!total.is_object()) return {};
   const auto launches = total.find("launches");
   if (launches == total.end() || !launches->is_number() || launches->get<double>() > 0) return {};
@@ -178,6 +178,21 @@ Finding judge_leftovers(const Operation& operation, const protocol::Returned& re
             fmt::format("the call left {} host thread(s) running", returned.threads)};
   }
   return {};
+}
+
+std::map<std::string, std::uint64_t> kernels_of(const Json& counters) {
+  std::map<std::string, std::uint64_t> kernels;
+  if (!counters.is_object()) return kernels;
+  const auto list = counters.find("kernels");
+  if (list == counters.end() || !list->is_array()) return kernels;
+  for (const Json& kernel : *list) {
+    if (!kernel.is_object()) continue;
+    const std::string name = text_of(kernel, "name");
+    const auto launches = kernel.find("launches");
+    if (name.empty() || launches == kernel.end() || !launches->is_number_unsigned()) continue;
+    kernels[name] += launches->get<std::uint64_t>();
+  }
+  return kernels;
 }
 
 std::size_t first_not(std::string_view bytes, std::uint8_t value) {
@@ -315,15 +330,17 @@ Judgement compare(const std::string& name, const Tensor& got, const Expected& ex
   return judgement;
 }
 
-Judgement judge(const Operation& operation, const Problem& problem,
-                const std::vector<Expected>& expected, const CallPlan& plan,
-                const protocol::Returned& returned) {
+namespace {
+
+Judgement judge_call(const Operation& operation, const Problem& problem,
+                     const std::vector<Expected>& expected, const CallPlan& plan,
+                     const protocol::Returned& returned, const Json& counters) {
   for (const Finding& finding : {judge_fault(returned.fault), judge_findings(returned.findings),
                                  judge_errors(returned), judge_leftovers(operation, returned)}) {
     if (!finding.correct()) return {finding};
   }
   Judgement judgement;
-  Finding launches = judge_launches(returned.counters);
+  Finding launches = judge_launches(counters);
   std::size_t argument = 0, buffer = 0, output = 0;
   for (const Parameter& parameter : operation.signature.parameters) {
     if (parameter.role == Role::stream) continue;
@@ -356,6 +373,17 @@ Judgement judge(const Operation& operation, const Problem& problem,
     if (judgement.finding.correct()) judgement.finding = compared.finding;
   }
   if (!launches.correct()) judgement.finding = std::move(launches);
+  return judgement;
+}
+
+}  // namespace
+
+Judgement judge(const Operation& operation, const Problem& problem,
+                const std::vector<Expected>& expected, const CallPlan& plan,
+                const protocol::Returned& returned) {
+  const Json counters = Json::parse(returned.counters, nullptr, false);
+  Judgement judgement = judge_call(operation, problem, expected, plan, returned, counters);
+  judgement.kernels = kernels_of(counters);
   return judgement;
 }
 

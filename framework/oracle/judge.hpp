@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "oracle/operation.hpp"
@@ -24,6 +26,7 @@ struct Judgement {
   Finding finding;
   double max_error = 0;    ///< largest |got - expected| of finite values
   double error_ratio = 0;  ///< largest error as a fraction of what is allowed
+  std::map<std::string, std::uint64_t> kernels = {};  ///< launches by kernel, where counted
 };
 
 /// Judges raw bytes: errors of the device, faults, guard bands, inputs unchanged, a kernel

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "process/terminal.hpp"
-
 namespace hone::oracle {
 namespace {
 
@@ -83,25 +81,6 @@ void Verifier::touch(Problem& problem, std::uint64_t seed) const {
   }
 }
 
-namespace {
-
-void add_kernels(const std::string& counters, std::map<std::string, std::uint64_t>& kernels) {
-  const storage::Json parsed = storage::Json::parse(counters, nullptr, false);
-  if (!parsed.is_object()) return;
-  const storage::Json list = parsed.value("kernels", storage::Json::array());
-  for (const storage::Json& kernel : list) {
-    if (!kernel.is_object()) continue;
-    const auto name = kernel.find("name"), launches = kernel.find("launches");
-    if (name == kernel.end() || !name->is_string() || launches == kernel.end() ||
-        !launches->is_number_unsigned()) {
-      continue;
-    }
-    kernels[process::first_line(name->get<std::string>())] += launches->get<std::uint64_t>();
-  }
-}
-
-}  // namespace
-
 ShapeResult Verifier::verify(const Shape& shape) {
   const auto begin = std::chrono::steady_clock::now();
   ShapeResult result;
@@ -124,11 +103,11 @@ ShapeResult Verifier::verify(const Shape& shape) {
                              .guard_bytes = guard_bytes_};
     protocol::Returned returned;
     result.finding = caller_.call(make_call(operation_, problem, call_plan), returned);
-    add_kernels(returned.counters, result.kernels);
     if (result.finding.correct()) {
       if (expected.empty()) expected = operation_.reference(problem);
       const Judgement judgement = judge(operation_, problem, expected, call_plan, returned);
       result.finding = judgement.finding;
+      for (const auto& [name, launches] : judgement.kernels) result.kernels[name] += launches;
       result.max_error = std::max(result.max_error, judgement.max_error);
       result.error_ratio = std::max(result.error_ratio, judgement.error_ratio);
     }

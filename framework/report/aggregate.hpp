@@ -26,6 +26,9 @@ stats::GateFacts gate_facts(const ReportInput& input, const ModelResult& result,
 std::string measured_skill_digest(const ReportInput& input, const std::string& model,
                                   const std::vector<Trial>& trials, bool* mixed = nullptr);
 
+/// Nanoseconds of a Google Benchmark time_unit; "" is ns.
+double unit_ns(const std::string& unit);
+
 /// Geometric mean in ns of Google Benchmark rows that have no error; nothing where none has a time.
 std::optional<double> time_of_rows(const storage::Json& rows);
 

@@ -22,10 +22,9 @@ std::string quoted(const std::string& text) {
 /// Reads one file; `at` says where in it a complaint belongs.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& path) : path_(path.string()) {}
+  explicit Reader(std::string name) : path_(std::move(name)) {}
 
-  Baseline read() const {
-    const Json json = storage::read_json(path_);
+  Baseline read(const Json& json) const {
     if (!json.is_object()) fail("the file", "an object");
     if (const auto schema = text(json, "the file", "schema"); schema != kSchema)
       fail("schema", fmt::format("\"{}\", not \"{}\"", kSchema, clean_line(schema)));
@@ -123,7 +122,11 @@ stats::Tally BaselineModel::total() const {
   return sum;
 }
 
-Baseline read_baseline(const std::filesystem::path& path) { return Reader(path).read(); }
+Baseline read_baseline(const std::filesystem::path& path) {
+  return baseline_in(storage::read_json(path), path.string());
+}
+
+Baseline baseline_in(const Json& json, const std::string& name) { return Reader(name).read(json); }
 
 namespace {
 

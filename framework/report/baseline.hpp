@@ -36,6 +36,8 @@ struct Baseline {
 
 /// Throws Error(bad_input) with the file and what is expected in it.
 Baseline read_baseline(const std::filesystem::path& path);
+/// The same of its content; `name` stands for the file in errors.
+Baseline baseline_in(const storage::Json& json, const std::string& name);
 
 /// The measurements of an evaluation as a baseline. Cases without scored with-skill runs are left
 /// out. Throws Error(inconclusive) when no case was scored, so that an empty run replaces nothing.

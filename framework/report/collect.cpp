@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "report/aggregate.hpp"
@@ -14,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using storage::Json;
-
-constexpr std::array kOutcomes = {
-    "correct",       "wrong",        "no-code",      "extract-error",
-    "compile-error", "launch-error", "memory-fault", "race",
-    "sync-fault",    "timeout",      "crashed",      "no-kernel",
-    "suspicious",    "refused",      "truncated",    "infrastructure-error"};
 
 // Records are read leniently: a field of another type counts as absent.
 
@@ -214,11 +207,11 @@ class TrialReader {
   bool broken_ = false;
 };
 
+}  // namespace
+
 double unit_ns(const std::string& unit) {
   return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
 }
-
-}  // namespace
 
 std::optional<double> time_of_rows(const Json& rows) {
   double logs = 0;

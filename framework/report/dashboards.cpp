@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "report/aggregate.hpp"
 #include "report/clean_text.hpp"
 #include "report/writers.hpp"
 #include "stats/timings.hpp"
@@ -19,10 +20,7 @@ struct Series {
   std::vector<double> real, cpu;
 };
 
-double unit_ns(const Json& row) {
-  const std::string unit = row.value("time_unit", "ns");
-  return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
-}
+double row_unit_ns(const Json& row) { return unit_ns(row.value("time_unit", "ns")); }
 
 bool is_time(const Json& row) {
   return row.is_object() && row.contains("name") && row["name"].is_string() &&
@@ -46,7 +44,7 @@ std::vector<std::pair<std::string, Series>> series_of(const Results& results) {
         const auto [found, fresh] = known.emplace(name, all.size());
         if (fresh) all.push_back({name, {row, {}, {}}});
         auto& s = all[found->second].second;
-        const double scale = unit_ns(row) / unit_ns(s.row);
+        const double scale = row_unit_ns(row) / row_unit_ns(s.row);
         s.real.push_back(row["real_time"].get<double>() * scale);
         if (row.contains("cpu_time") && row["cpu_time"].is_number())
           s.cpu.push_back(row["cpu_time"].get<double>() * scale);
@@ -62,6 +60,14 @@ std::string dump(const Json& json) {
   return clean_json(json).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// The context of Google Benchmark's JSON.
+Json context_of(const Environment& e) {
+  return {
+      {"date", e.generated},     {"host_name", e.host},       {"executable", "hone"},
+      {"num_cpus", e.cpus},      {"mhz_per_cpu", e.cpu_mhz},  {"cpu_scaling_enabled", false},
+      {"caches", Json::array()}, {"load_avg", Json::array()}, {"library_build_type", "release"}};
+}
+
 template <typename Use>
 void each_model(const Results& results, Use use) {
   for (const auto& e : results.evaluations)
@@ -70,8 +76,33 @@ void each_model(const Results& results, Use use) {
 
 }  // namespace
 
+std::string write_benchmarks_json(const Results& results) {
+  Json rows = Json::array();
+  std::string time_kind, device;
+  for (const auto& evaluation : results.evaluations) {
+    for (const auto& t : evaluation.trials) {
+      const std::string prefix = fmt::format("{}/{}/{}/{}/{}/", t.evaluation, t.model, t.case_id,
+                                             stats::arm_name(t.arm), t.run);
+      for (const auto& original : t.benchmarks) {
+        if (!original.is_object() || !original.contains("name") || !original["name"].is_string())
+          continue;
+        Json row = original;
+        for (const char* key : {"name", "run_name"})
+          if (row.contains(key) && row[key].is_string())
+            row[key] = prefix + row[key].get<std::string>();
+        rows.push_back(std::move(row));
+        if (time_kind.empty()) time_kind = t.time_kind;
+        if (device.empty()) device = t.device;
+      }
+    }
+  }
+  Json context = context_of(results.environment);
+  context["hone_device"] = device;
+  context["hone_time_kind"] = time_kind;
+  return dump({{"context", std::move(context)}, {"benchmarks", std::move(rows)}});
+}
+
 std::string write_dashboard_json(const Results& results) {
-  const auto& e = results.environment;
   Json rows = Json::array();
   for (auto& [name, s] : series_of(results)) {
     Json row = s.row;
@@ -82,23 +113,13 @@ std::string write_dashboard_json(const Results& results) {
     row["cpu_time"] = s.cpu.empty() ? row["real_time"] : Json(rounded(stats::median(s.cpu)));
     rows.push_back(std::move(row));
   }
-  return dump({{"context",
-                {{"date", e.generated},
-                 {"host_name", e.host},
-                 {"executable", "hone"},
-                 {"num_cpus", e.cpus},
-                 {"mhz_per_cpu", e.cpu_mhz},
-                 {"cpu_scaling_enabled", false},
-                 {"caches", Json::array()},
-                 {"load_avg", Json::array()},
-                 {"library_build_type", "release"}}},
-               {"benchmarks", std::move(rows)}});
+  return dump({{"context", context_of(results.environment)}, {"benchmarks", std::move(rows)}});
 }
 
 std::string write_bmf_json(const Results& results) {
   Json all = Json::object();
   for (auto& [name, s] : series_of(results)) {
-    const double scale = unit_ns(s.row);
+    const double scale = row_unit_ns(s.row);
     const auto [low, high] = std::minmax_element(s.real.begin(), s.real.end());
     all[name]["latency"] = {{"value", rounded(scale * stats::median(s.real))},
                             {"lower_value", rounded(scale * *low)},

@@ -1,10 +1,8 @@
 #include "report/page.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 
 #include "report/clean_text.hpp"
@@ -16,13 +14,6 @@ namespace {
 
 using stats::Arm;
 using storage::Json;
-
-constexpr std::array kOutcomes = {
-    "correct",       "wrong",        "no-code",      "extract-error",
-    "compile-error", "launch-error", "memory-fault", "race",
-    "sync-fault",    "timeout",      "crashed",      "no-kernel",
-    "suspicious",    "refused",      "truncated",    kInfrastructureError,
-    kNotRun};
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -43,12 +34,7 @@ std::string digest_source(std::string_view text) {
   std::string bytes;
   for (size_t i = 0; i < hex.size(); i += 2)
     bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  std::string base64(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(base64.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  base64.resize(static_cast<size_t>(length));
-  return "'sha256-" + base64 + "'";
+  return "'sha256-" + storage::base64(bytes) + "'";
 }
 
 Json of_arm(const ArmResult& a) {
@@ -94,6 +80,7 @@ Json of_model(const ModelResult& m) {
           {"caveat", m.caveat},           {"gates", std::move(gates)}};
 }
 
+/// One letter a trial: its place among the outcomes, behind them for one that was not run.
 std::string codes(std::span<const Trial> trials) {
   std::string text;
   for (const auto& t : trials) {
@@ -163,7 +150,8 @@ Json of_evaluation(const EvaluationResult& e, size_t index) {
 
 Json summary(const Results& results, const std::vector<HistoryPoint>& history) {
   const auto& e = results.environment;
-  Json evaluations = Json::array(), points = Json::array();
+  Json evaluations = Json::array(), points = Json::array(), outcomes = kOutcomes;
+  outcomes.push_back(kNotRun);
   for (size_t i = 0; i < results.evaluations.size(); ++i)
     evaluations.push_back(of_evaluation(results.evaluations[i], i));
   for (const auto& h : history)
@@ -183,7 +171,7 @@ Json summary(const Results& results, const std::vector<HistoryPoint>& history) {
             {"device", e.device},
             {"sandbox", e.sandbox},
             {"toolkit", e.toolkit}}},
-          {"outcomes", kOutcomes},
+          {"outcomes", std::move(outcomes)},
           {"evaluations", std::move(evaluations)},
           {"history", std::move(points)}};
 }

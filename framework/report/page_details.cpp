@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <zlib.h>
 
 #include <map>
 
+#include "report/aggregate.hpp"
 #include "report/clean_text.hpp"
 #include "report/page.hpp"
 
@@ -92,8 +92,7 @@ Json of_benchmarks(const Json& rows) {
   Json all = Json::array();
   for (const auto& row : rows) {
     if (!row.is_object()) continue;
-    const std::string unit = text(row, "time_unit");
-    const double scale = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1;
+    const double scale = unit_ns(text(row, "time_unit"));
     const Json time = number(row, "real_time");
     std::string note = text(row, "label");
     if (row.contains("error_message")) note = text(row, "error_message");
@@ -157,15 +156,6 @@ Json of_trial(const Trial& t, const fs::path& run_dir, Texts& texts) {
   return json;
 }
 
-std::string base64(const std::string& bytes) {
-  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-  out.resize(static_cast<size_t>(length));
-  return out;
-}
-
 std::string deflated(const std::string& data) {
   uLongf size = compressBound(static_cast<uLong>(data.size()));
   std::string out(size, '\0');
@@ -186,7 +176,7 @@ std::string page_details(const EvaluationResult& evaluation, size_t model, size_
     for (const auto& t : evaluation.runs_of(model, case_index, arm))
       trials.push_back(of_trial(t, evaluation.input.run_dir, texts));
   const Json chunk = {{"texts", texts.list()}, {"trials", clean_json(trials)}};
-  return base64(deflated(chunk.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return storage::base64(deflated(chunk.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 }  // namespace hone::report

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -91,6 +92,11 @@ struct KernelFacts {
 inline constexpr const char* kCorrect = "correct";
 inline constexpr const char* kNotRun = "not-run";
 inline constexpr const char* kInfrastructureError = "infrastructure-error";
+/// What a trial that was run can come to.
+inline constexpr std::array kOutcomes = {
+    kCorrect,       "wrong",   "no-code",    "extract-error",     "compile-error", "launch-error",
+    "memory-fault", "race",    "sync-fault", "timeout",           "crashed",       "no-kernel",
+    "suspicious",   "refused", "truncated",  kInfrastructureError};
 
 /// One run of one case in one arm, read from its folder.
 struct Trial {

@@ -24,9 +24,7 @@ class Sha256 {
   Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
     EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
   }
-  void add(std::string_view bytes) {
-    EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
-  }
+  void add(std::string_view bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
   std::string finish() {
     unsigned char digest[EVP_MAX_MD_SIZE];
     unsigned int size = 0;
@@ -62,8 +60,9 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
 std::string read_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || fs::is_directory(path))
-    throw Error(Exit::bad_input, "cannot read " + path.string() + ": " +
-                                     (fs::is_directory(path) ? "it is a folder" : std::strerror(errno)));
+    throw Error(Exit::bad_input,
+                "cannot read " + path.string() + ": " +
+                    (fs::is_directory(path) ? "it is a folder" : std::strerror(errno)));
   std::ostringstream out;
   out << in.rdbuf();
   return std::move(out).str();
@@ -93,8 +92,9 @@ void write_atomically(const fs::path& path, std::string_view content) {
   }
 }
 
-Json read_json(const fs::path& path) {
-  const std::string text = read_file(path);
+Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
+
+Json parse_json(std::string_view text, const std::string& name) {
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& e) {
@@ -102,7 +102,7 @@ Json read_json(const fs::path& path) {
     const auto colon = what.find("column");
     const auto reason = colon == std::string::npos ? std::string::npos : what.find(": ", colon);
     throw Error(Exit::bad_input,
-                {Diagnostic{locate(path.string(), text, e.byte > 0 ? e.byte - 1 : 0),
+                {Diagnostic{locate(name, text, e.byte > 0 ? e.byte - 1 : 0),
                             "not valid JSON: " +
                                 (reason == std::string::npos ? what : what.substr(reason + 2)),
                             ""}});
@@ -113,6 +113,15 @@ void write_json(const fs::path& path, const Json& value) {
   write_atomically(path, value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+std::string base64(std::string_view bytes) {
+  std::string out(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                     reinterpret_cast<const unsigned char*>(bytes.data()),
+                                     static_cast<int>(bytes.size()));
+  out.resize(static_cast<size_t>(length));
+  return out;
+}
+
 std::string sha256(std::string_view bytes) {
   Sha256 hash;
   hash.add(bytes);
@@ -121,7 +130,8 @@ std::string sha256(std::string_view bytes) {
 
 std::string sha256_of_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(Exit::bad_input, "cannot read " + path.string() + ": " + std::strerror(errno));
+  if (!in)
+    throw Error(Exit::bad_input, "cannot read " + path.string() + ": " + std::strerror(errno));
   Sha256 hash;
   std::string buffer(1 << 20, '\0');
   while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0)

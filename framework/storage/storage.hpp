@@ -20,6 +20,9 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
 /// Reads a JSON file. Throws Error(bad_input) with file:line:column on a syntax error.
 Json read_json(const std::filesystem::path& path);
 
+/// The same of a text; `name` stands for the file in errors.
+Json parse_json(std::string_view text, const std::string& name);
+
 /// Writes JSON indented by two spaces and a newline, atomically. Invalid UTF-8 is replaced.
 void write_json(const std::filesystem::path& path, const Json& value);
 
@@ -28,6 +31,9 @@ std::string sha256(std::string_view bytes);
 
 /// The same of a file's content, read in pieces. Throws Error(bad_input) when it cannot be read.
 std::string sha256_of_file(const std::filesystem::path& path);
+
+/// Base64 (RFC 4648), padded.
+std::string base64(std::string_view bytes);
 
 /// Now, as "2026-01-31T12:34:56Z".
 std::string utc_now();

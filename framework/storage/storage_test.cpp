@@ -50,5 +50,13 @@ TEST_F(StorageTest, DigestsAgreeWithTheStandardVector) {
   EXPECT_EQ(sha256_of_file(dir / "abc"), abc);
 }
 
+TEST(Base64, IsThatOfRfc4648) {
+  EXPECT_EQ(base64(""), "");
+  EXPECT_EQ(base64("f"), "Zg==");
+  EXPECT_EQ(base64("fo"), "Zm8=");
+  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(base64(std::string("\0\xff", 2)), "AP8=");
+}
+
 }  // namespace
 }  // namespace hone::storage

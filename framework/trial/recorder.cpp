@@ -41,6 +41,16 @@ StageResult finished(StageResult result, const std::string& nothing) {
   return result;
 }
 
+Ending ending_of(const fs::path& trial_dir) {
+  for (const char* name : {"verify.json", "build.json", "response.json"}) {
+    if (!fs::exists(trial_dir / name)) continue;
+    const Json record = storage::read_json(trial_dir / name);
+    if (record.is_object())
+      return {name, outcome_of(record), record.value("evidence", std::string())};
+  }
+  return {};
+}
+
 std::string outcome_of(const Json& record) {
   return record.is_object() ? record.value("outcome", std::string()) : "";
 }

@@ -36,6 +36,12 @@ class Recorder {
 /// The result with its exit code and reason; `nothing` is the reason where no run was recorded.
 StageResult finished(StageResult result, const std::string& nothing);
 
+/// What a trial has come to: by its newest record, verify.json, build.json or response.json.
+struct Ending {
+  std::string record, outcome, evidence;  ///< all "" where there is none
+};
+Ending ending_of(const std::filesystem::path& trial_dir);
+
 /// "" for a record that isn't there.
 std::string outcome_of(const Json& record);
 

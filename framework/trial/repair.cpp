@@ -13,13 +13,10 @@ std::string feedback(const std::string& outcome, const std::string& evidence) {
          "\n\nGive the whole corrected answer, in the same form.";
 }
 
-/// Outcome and evidence of the last stage that judged a run; "" where none did.
-std::pair<std::string, std::string> judged(const Recorder& recorder, int run) {
-  for (const char* file : {"verify.json", "build.json"}) {
-    const Json record = recorder.read(run, file);
-    if (record.is_object()) return {outcome_of(record), record.value("evidence", std::string())};
-  }
-  return {};
+/// Of the last stage that judged a run; all "" where none did.
+Ending judged(const fs::path& dir) {
+  Ending ending = ending_of(dir);
+  return ending.record == "response.json" ? Ending{} : ending;
 }
 
 int turns_on_record(const fs::path& dir) {
@@ -33,7 +30,7 @@ Wanted next_turn(const Recorder& recorder, const Selection& selection, int run) 
   const fs::path dir = recorder.dir(run);
   int turn = turns_on_record(dir);
   if (fs::exists(dir / "response.json")) {
-    const auto [outcome, evidence] = judged(recorder, run);
+    const auto [record, outcome, evidence] = judged(dir);
     const fs::path aside = dir / "turns" / std::to_string(++turn);
     fs::create_directories(aside);
     storage::write_json(aside / "feedback.json",
@@ -62,7 +59,7 @@ bool wants_turn(const Recorder& recorder, int run, int turn) {
   const fs::path dir = recorder.dir(run);
   const int past = turns_on_record(dir);
   if (!fs::exists(dir / "response.json")) return past > 0 && past + 1 == turn;  // killed in between
-  const std::string outcome = judged(recorder, run).first;
+  const std::string outcome = judged(dir).outcome;
   return past + 2 == turn && !outcome.empty() && outcome != "correct" &&
          outcome != "infrastructure-error";
 }
@@ -90,7 +87,7 @@ StageResult repair(const Plan& plan, const model::ModelConfig& model, const Sele
     for (int run = 0; run < recorder.runs(); ++run)
       if (const int turns = turns_on_record(recorder.dir(run)); turns > 0)
         options.print(selection.c->id + " " + std::string(name(selection.arm)) + " run " +
-                      std::to_string(run) + ": " + judged(recorder, run).first + " at turn " +
+                      std::to_string(run) + ": " + judged(recorder.dir(run)).outcome + " at turn " +
                       std::to_string(turns + 1));
   if (result.recorded + result.failed == 0) result.reason = "no run has a fault to repair";
   return result.failed > 0 ? finished(result, "") : result;

@@ -103,6 +103,18 @@ void measure(const Recorder& recorder, int run, const std::string& program, cons
   recorder.note(result, run, outcome_of(record), record.value("evidence", std::string()), reused);
 }
 
+/// Records and notes a verdict that no suite's program gave.
+void judge(const Recorder& recorder, int run, const std::string& outcome,
+           const std::string& evidence, Json checks, StageResult& result) {
+  storage::write_json(recorder.dir(run) / "verify.json", {{"schema", "hone.verify/1"},
+                                                          {"outcome", outcome},
+                                                          {"evidence", evidence},
+                                                          {"checks", std::move(checks)},
+                                                          {"shapes", Json::array()},
+                                                          {"device", nullptr}});
+  recorder.note(result, run, outcome, evidence);
+}
+
 std::string required_program(const std::string& program, const std::string& what) {
   if (program.empty() || !fs::exists(program))
     throw Error(
@@ -211,13 +223,7 @@ StageResult verify(const Plan& plan, const model::ModelConfig& model, const Sele
       const std::string outcome = failed.empty()        ? "correct"
                                   : truncated(response) ? "truncated"
                                                         : "wrong";
-      storage::write_json(recorder.dir(run) / "verify.json", {{"schema", "hone.verify/1"},
-                                                              {"outcome", outcome},
-                                                              {"evidence", failed},
-                                                              {"checks", checks},
-                                                              {"shapes", Json::array()},
-                                                              {"device", nullptr}});
-      recorder.note(result, run, outcome, failed);
+      judge(recorder, run, outcome, failed, std::move(checks), result);
     }
     return finished(result, "no run has an answer to check");
   }
@@ -228,14 +234,7 @@ StageResult verify(const Plan& plan, const model::ModelConfig& model, const Sele
     const Json built = recorder.read(run, "build.json");
     if (outcome_of(built) != "built") continue;
     if (const std::string use = forbidden_use(built, selection.c->expect.forbid); !use.empty()) {
-      const std::string evidence = use + ": the case forbids it";
-      storage::write_json(recorder.dir(run) / "verify.json", {{"schema", "hone.verify/1"},
-                                                              {"outcome", "suspicious"},
-                                                              {"evidence", evidence},
-                                                              {"checks", Json::array()},
-                                                              {"shapes", Json::array()},
-                                                              {"device", nullptr}});
-      recorder.note(result, run, "suspicious", evidence);
+      judge(recorder, run, "suspicious", use + ": the case forbids it", Json::array(), result);
       continue;
     }
     measure(recorder, run, program, "verify.json", "hone.verify/1", result);
