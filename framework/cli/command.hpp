@@ -64,6 +64,7 @@ std::string git(const trial::Manifest& manifest, const std::vector<std::string>&
 struct ReportRequest {
   std::vector<std::string> evaluations;  ///< empty: all
   std::string model;                     ///< "": all
+  int runs = 0;                          ///< of each case and arm; 0: as declared
   std::string reports_dir;               ///< "": the manifest's
   std::string format, output;            ///< print or write this format instead of all files
   bool only_failures = false, no_judge = false, strict_junit = false;

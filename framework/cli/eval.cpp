@@ -193,6 +193,7 @@ Exit evaluate(Context& context, const EvalOptions& options) {
   if (!options.no_report) {
     ReportRequest request;
     request.evaluations = {options.evaluation};
+    request.runs = options.runs;
     auto judged = report(context, request);
     if (judged == Exit::judged_bad && (options.confirm || confirm_by_environment())) {
       const auto alarmed = models_with_alarms(context, options.evaluation);

@@ -130,7 +130,8 @@ std::vector<Snapshot> resolve(Context& context, const HistoryOptions& o, const s
       return history::import_skill_creator(name).snapshots;
     return history::read_snapshots(name);
   }
-  if (fs::is_directory(name)) return history::import_upskill(name).snapshots;
+  if (fs::is_directory(name) && !fs::exists(fs::path(name) / "SKILL.md"))
+    return history::import_upskill(name).snapshots;
   if (name == "now") return history::snapshots_of(results_now(context, {}));
   if (name == "baseline") {
     std::vector<Snapshot> all;

@@ -52,7 +52,7 @@ report::ReportInput input_of(const trial::Manifest& manifest, const std::string&
   }
   for (const auto& c : plan.cases)
     input.cases.push_back(
-        {c.id, c.where.file, c.where.line, c.suite, c.kind(), c.digest, c.require});
+        {c.id, c.where.file, c.where.line, c.suite, c.kind(), c.digest, c.require, c.turns});
   input.runs = plan.evaluation.runs;
   input.gates = plan.evaluation.gates;
   input.baseline = manifest.baselines_dir / (evaluation + ".json");
@@ -112,10 +112,12 @@ Exit report(Context& context, const ReportRequest& request) {
   const auto& manifest = context.manifest();
   bool broken = false;
   auto inputs = inputs_of(manifest, request.evaluations, broken);
-  for (auto& input : inputs)
+  for (auto& input : inputs) {
+    if (request.runs > 0) input.runs = request.runs;
     if (!request.model.empty())
       std::erase_if(input.models,
                     [&](const report::ModelInfo& m) { return m.name != request.model; });
+  }
   report::ReportOptions options;
   options.reports_dir =
       request.reports_dir.empty() ? manifest.reports_dir : fs::path(request.reports_dir);

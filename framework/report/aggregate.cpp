@@ -57,6 +57,30 @@ std::optional<long> tokens(const Trial& trial) {
   return *trial.usage.input + *trial.usage.output;
 }
 
+/// See ArmResult::pass_at_turn.
+std::vector<double> pass_at_turn(const std::vector<CaseResult>& cases,
+                                 const std::vector<const Trial*>& trials, Arm arm) {
+  size_t turns = 1;
+  for (const auto& c : cases) turns = std::max(turns, static_cast<size_t>(c.info.turns));
+  for (const auto* t : trials) turns = std::max(turns, static_cast<size_t>(t->turns));
+  if (turns == 1) return {};
+  std::vector<std::vector<int>> correct(cases.size(), std::vector<int>(turns));
+  for (const auto* t : trials)
+    if (t->arm == arm && t->passed())
+      for (auto turn = static_cast<size_t>(t->turns); turn <= turns; ++turn)
+        ++correct[t->case_index][turn - 1];
+  std::vector<double> rates;
+  for (size_t turn = 0; turn < turns; ++turn) {
+    std::vector<double> of_cases;
+    for (size_t c = 0; c < cases.size(); ++c)
+      if (const int n = cases[c].of(arm).tally.n; n > 0)
+        of_cases.push_back(static_cast<double>(correct[c][turn]) / n);
+    if (of_cases.empty()) return {};
+    rates.push_back(stats::mean(of_cases));
+  }
+  return rates;
+}
+
 ArmResult sum_up(const std::vector<CaseResult>& cases, const std::vector<const Trial*>& trials,
                  Arm arm) {
   ArmResult result;
@@ -82,6 +106,7 @@ ArmResult sum_up(const std::vector<CaseResult>& cases, const std::vector<const T
                                                        std::min(1.0, t->interval.high)}
                                      : stats::wilson(result.total);
   }
+  result.pass_at_turn = pass_at_turn(cases, trials, arm);
   double cost = 0;
   int priced = 0;
   for (const Trial* trial : trials) {

@@ -47,8 +47,12 @@ class TrialReader {
   void read(bool kernel) {
     if (const auto request = record("request.json", "hone.request/1")) take_request(*request);
     if (broken_) return;
+    take_past_turns();
     const auto response = record("response.json", "hone.response/1");
-    if (!response) return missing("no answer was asked for");
+    if (!response)
+      return missing(trial_.turns == 1 ? "no answer was asked for"
+                                       : fmt::format("turn {} was not asked for", trial_.turns));
+    take_usage(*response);
     const std::string answer = take_response(*response);
     if (answer != "answered" && answer != "truncated") return;
     const auto build = kernel ? record("build.json", "hone.build/1") : std::nullopt;
@@ -69,7 +73,7 @@ class TrialReader {
 
  private:
   /// A record, if its file is there; an unreadable one makes the trial an infrastructure error.
-  std::optional<Json> record(const char* file, const char* schema) {
+  std::optional<Json> record(const std::string& file, const char* schema) {
     const fs::path path = dir_ / file;
     std::error_code ec;
     if (broken_ || !fs::exists(path, ec)) return std::nullopt;
@@ -120,14 +124,38 @@ class TrialReader {
     trial_.asked = clean_line(text(json, "created"));
   }
 
+  /// What the answers before the last took: they were faulty, or there would be no further one.
+  void take_past_turns() {
+    std::error_code ec;
+    if (!fs::exists(dir_ / "turns", ec)) return;
+    while (true) {
+      const std::string past = fmt::format("turns/{}/", trial_.turns);
+      const auto response = record(past + "response.json", "hone.response/1");
+      if (!response) return;
+      take_usage(*response);
+      for (const auto& [file, schema] :
+           {std::pair{"build.json", "hone.build/1"}, std::pair{"verify.json", "hone.verify/1"}})
+        if (const auto json = record(past + file, schema)) add_seconds(*json);
+      ++trial_.turns;
+    }
+  }
+
+  /// Adds a turn's tokens, cost and time.
+  void take_usage(const Json& response) {
+    const Json usage = member(response, "usage");
+    const auto add = [&](auto& sum, const auto& part) {
+      sum = trial_.turns == 1 ? part : sum && part ? std::optional(*sum + *part) : std::nullopt;
+    };
+    add(trial_.usage.input, integer(usage, "input"));
+    add(trial_.usage.cached, integer(usage, "cached"));
+    add(trial_.usage.output, integer(usage, "output"));
+    add(trial_.usage.reasoning, integer(usage, "reasoning"));
+    add(trial_.cost, real(response, "cost"));
+    add_seconds(response);
+  }
+
   std::string take_response(const Json& json) {
-    const Json usage = member(json, "usage");
-    if (usage.is_object())
-      trial_.usage = {integer(usage, "input"), integer(usage, "cached"), integer(usage, "output"),
-                      integer(usage, "reasoning")};
     trial_.served_model = clean_line(text(json, "model"));
-    trial_.cost = real(json, "cost");
-    add_seconds(json);
     const std::string outcome = text(json, "outcome");
     if (outcome == "answered" || outcome == "truncated") return outcome;
     if (outcome == "refused") {

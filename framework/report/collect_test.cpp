@@ -46,6 +46,29 @@ TEST_F(CollectTest, ReadsAKernelTrialWithRegistersAndTimes) {
   EXPECT_EQ(t.device, "cudasim (model of H100 SXM5)");
 }
 
+TEST_F(CollectTest, ARepairedTrialSumsItsTurns) {
+  folder.add_text_case("c");
+  folder.judge("c", Arm::with_skill, 0, "correct");
+  folder.put_turn_before("c", Arm::with_skill, 0);
+  Trial t = only();
+  EXPECT_EQ(t.turns, 2);
+  EXPECT_EQ(t.outcome, "correct");
+  EXPECT_EQ(t.usage.input, 1400);
+  EXPECT_EQ(t.usage.output, 200);
+  EXPECT_EQ(t.usage.cached, std::nullopt);
+  EXPECT_DOUBLE_EQ(t.seconds, 3.5);
+  const auto dir = folder.trial("c", Arm::with_skill, 0);
+  storage::Json past = storage::read_json(dir / "turns/1/response.json");
+  past["usage"]["input"] = nullptr;  // a sum with an unknown part is unknown
+  storage::write_json(dir / "turns/1/response.json", past);
+  EXPECT_EQ(only().usage.input, std::nullopt);
+  std::filesystem::remove(dir / "response.json");
+  EXPECT_EQ(only().outcome, kNotRun);
+  EXPECT_EQ(only().evidence, "turn 2 was not asked for");
+  storage::write_json(dir / "turns/1/response.json", {{"schema", "other"}});
+  EXPECT_EQ(only().outcome, kInfrastructureError);
+}
+
 TEST_F(CollectTest, TheFirstStageThatStopsDecides) {
   folder.add_kernel_case("c", "gelu");
   folder.build("c", Arm::with_skill, 0, "compile-error", "gelu.cu:3: no");

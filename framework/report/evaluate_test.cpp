@@ -58,6 +58,22 @@ TEST_F(EvaluateTest, SumsUpRatesLiftAndTokens) {
   EXPECT_EQ(code(), Exit::good);
 }
 
+TEST_F(EvaluateTest, TellsWhatIsCorrectByEachTurn) {
+  cases({3, 2}, {1, 0});
+  EXPECT_TRUE(model().with_skill.pass_at_turn.empty());
+  folder.input.cases[0].turns = 3;
+  folder.put_turn_before("case0", Arm::with_skill, 1);
+  folder.put_turn_before("case0", Arm::with_skill, 2);
+  folder.put_turn_before("case0", Arm::without_skill, 2);  // and still wrong
+  const auto& m = model();
+  EXPECT_THAT(m.with_skill.pass_at_turn,
+              testing::ElementsAre(testing::DoubleEq((1 / 3. + 2 / 3.) / 2),
+                                   testing::DoubleEq((1 + 2 / 3.) / 2),
+                                   testing::DoubleEq((1 + 2 / 3.) / 2)));
+  EXPECT_DOUBLE_EQ(m.with_skill.pass_at_turn.back(), m.with_skill.pass_rate.value());
+  EXPECT_THAT(m.without_skill.pass_at_turn, testing::Each(testing::DoubleEq(1 / 6.)));
+}
+
 TEST_F(EvaluateTest, InfrastructureErrorsAreNotScored) {
   cases({3, 3}, {0, 0});
   folder.respond("case0", Arm::with_skill, 0, kInfrastructureError);

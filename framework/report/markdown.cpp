@@ -77,6 +77,16 @@ std::string judgements(const EvaluationResult& e) {
       out += fmt::format("- ⚠️ {}: {} trial{} could not be measured and {} not counted\n",
                          markdown_text(m.info.name), lost, lost == 1 ? "" : "s",
                          lost == 1 ? "is" : "are");
+    for (const auto& [arm, a] :
+         {std::pair{"without", &m.without_skill}, std::pair{"with", &m.with_skill}}) {
+      std::string turns;
+      for (size_t t = 0; t < a->pass_at_turn.size(); ++t)
+        turns +=
+            fmt::format("{}turn {} {:.1f} %", t == 0 ? "" : ", ", t + 1, 100 * a->pass_at_turn[t]);
+      if (!turns.empty())
+        out += fmt::format("- ℹ️ {} {} the skill, correct by {}\n", markdown_text(m.info.name),
+                           arm, turns);
+    }
     if (!m.caveat.empty())
       out += fmt::format("- ℹ️ {}: {}\n", markdown_text(m.info.name),
                          markdown_text(m.caveat, 1000));

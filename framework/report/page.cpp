@@ -47,6 +47,7 @@ Json of_arm(const ArmResult& a) {
           {"not_run", a.not_run},
           {"tokens", or_null(a.tokens_per_trial)},
           {"per_correct", or_null(a.tokens_per_correct)},
+          {"turns", a.pass_at_turn},
           {"cost", or_null(a.cost_per_trial)}};
 }
 

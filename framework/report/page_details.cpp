@@ -108,6 +108,7 @@ Json of_trial(const Trial& t, const fs::path& run_dir, Texts& texts) {
   const Prompts p = prompts(request);
   Json json = {{"arm", stats::arm_name(t.arm)},
                {"run", t.run},
+               {"turns", t.turns},
                {"outcome", t.outcome},
                {"evidence", t.evidence},
                {"seed", t.seed ? Json(*t.seed) : Json(nullptr)},

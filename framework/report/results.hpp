@@ -25,6 +25,7 @@ struct CaseInfo {
   std::string kind = "text";      ///< "text" | "kernel"
   std::string digest;             ///< of the case; "" when unknown
   std::optional<double> require;  ///< least with-skill pass rate that the case file asks for
+  int turns = 1;                  ///< answers that a trial may take, each after the first to faults
 };
 
 /// Google Benchmark rows of a suite's reference kernel, as its last benchmark left them.
@@ -104,11 +105,12 @@ struct Trial {
   size_t case_index = 0;  ///< into ReportInput::cases
   stats::Arm arm = stats::Arm::with_skill;
   int run = 0;
+  int turns = 1;  ///< answers that it took
   std::optional<long> seed;
-  std::string outcome;   ///< a trial outcome, or "not-run"
-  std::string evidence;  ///< one line; the first failing thing
-  Usage usage;
-  std::optional<double> cost;  ///< of the request, in the price table's currency
+  std::string outcome;         ///< of the last turn: a trial outcome, or "not-run"
+  std::string evidence;        ///< one line; the first failing thing
+  Usage usage;                 ///< of all turns; absent where a turn has none
+  std::optional<double> cost;  ///< of all turns, in the price table's currency
   double seconds = 0;          ///< of all stages
   std::vector<KernelFacts> kernels;
   storage::Json benchmarks = storage::Json::array();  ///< Google Benchmark rows, verbatim
@@ -175,6 +177,9 @@ struct ArmResult {
   std::optional<double> cost_per_trial, cost_per_correct;
   std::optional<double> clustered_se;  ///< of the pass rate, runs clustered by case
   int flaky_cases = 0;
+  /// Share of the runs that are correct by turn 1, 2, …, mean over cases; empty where no case may
+  /// take more than one.
+  std::vector<double> pass_at_turn;
 };
 
 struct GateResult {

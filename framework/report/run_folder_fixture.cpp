@@ -132,6 +132,17 @@ void RunFolder::build(const std::string& id, Arm arm, int run, const std::string
                                                 {"bytes", 8192.0}}}}});
 }
 
+void RunFolder::put_turn_before(const std::string& id, Arm arm, int run) {
+  const fs::path dir = trial(id, arm, run);
+  fs::create_directories(dir / "turns/1");
+  for (const char* file : {"request.json", "response.json", "verify.json"})
+    fs::copy_file(dir / file, dir / "turns/1" / file);
+  Json verify = storage::read_json(dir / "verify.json");
+  verify["outcome"] = "wrong";
+  verify["evidence"] = "contains: 9.0: not found";
+  write(dir / "turns/1/verify.json", verify);
+}
+
 void RunFolder::judge_runs(const std::string& id, Arm arm, int passes) {
   for (int run = 0; run < input.runs; ++run)
     judge(id, arm, run, run < passes ? "correct" : "wrong",
@@ -146,6 +157,8 @@ Results showcase(RunFolder& f) {
     f.judge_runs(id, Arm::with_skill, with[i]);
     f.judge_runs(id, Arm::without_skill, without[i]);
   }
+  f.input.cases[1].turns = 2;
+  f.put_turn_before("fact-b", Arm::with_skill, 2);
   f.add_text_case("refusing");
   f.input.cases.back().require = 0.5;
   f.judge("refusing", Arm::with_skill, 0, "correct");

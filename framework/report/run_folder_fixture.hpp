@@ -30,6 +30,8 @@ class RunFolder {
   /// A kernel trial up to `outcome`: build.json, and verify.json and bench.json as far as it goes.
   void build(const std::string& id, stats::Arm arm, int run, const std::string& outcome,
              const std::string& evidence = "");
+  /// A wrong answer before the one that is there.
+  void put_turn_before(const std::string& id, stats::Arm arm, int run);
   /// Runs 0…n-1 of a text case: the first `passes` correct, the others wrong.
   void judge_runs(const std::string& id, stats::Arm arm, int passes);
 

@@ -119,6 +119,7 @@ class Terminal {
     arm("without skill", m.without_skill, Colour::yellow);
     arm("with skill", m.with_skill, Colour::green);
     lift(m);
+    turns(m);
     tokens(m);
     counted_apart(m);
     if (!m.caveat.empty()) wrapped(fit("  note", kLabel), kLabel, m.caveat);
@@ -155,6 +156,17 @@ class Terminal {
     wrapped(std::string(kLabel, ' '), kLabel, text);
   }
 
+  void turns(const ModelResult& m) {
+    const auto& without = m.without_skill.pass_at_turn;
+    const auto& with = m.with_skill.pass_at_turn;
+    std::string text;
+    for (size_t turn = 0; turn < std::max(without.size(), with.size()); ++turn)
+      text += fmt::format("{}turn {}: {} -> {} %", turn == 0 ? "" : ", ", turn + 1,
+                          turn < without.size() ? whole(100 * without[turn]) : "-",
+                          turn < with.size() ? whole(100 * with[turn]) : "-");
+    if (!text.empty()) wrapped(fit("  correct by", kLabel), kLabel, text);
+  }
+
   void tokens(const ModelResult& m) {
     const auto of = [](const ArmResult& a) -> std::string {
       if (a.trials_with_usage == 0) return "not reported";
@@ -173,14 +185,14 @@ class Terminal {
       return v ? fmt::format("{:.4g}", *v) : std::string("-");
     };
     if (m.with_skill.cost_per_trial || m.without_skill.cost_per_trial) {
-      row("cost a trial", money(m.without_skill.cost_per_trial) + " -> " +
-                              money(m.with_skill.cost_per_trial));
-      row("  per correct", money(m.without_skill.cost_per_correct) + " -> " +
-                               money(m.with_skill.cost_per_correct));
+      row("cost a trial",
+          money(m.without_skill.cost_per_trial) + " -> " + money(m.with_skill.cost_per_trial));
+      row("  per correct",
+          money(m.without_skill.cost_per_correct) + " -> " + money(m.with_skill.cost_per_correct));
     }
     if (m.fast_1)
-      row("kernels", fmt::format("{:.0f} % of the cases are correct and beat the reference",
-                                 100 * *m.fast_1));
+      row("kernels",
+          fmt::format("{:.0f} % of the cases are correct and beat the reference", 100 * *m.fast_1));
   }
 
   void counted_apart(const ModelResult& m) {

@@ -72,6 +72,8 @@
     }
     const tokens = "tokens a trial " + whole(m.without.tokens) + " → " + whole(m.with.tokens) +
       ", for a correct answer " + whole(m.without.per_correct) + " → " + whole(m.with.per_correct);
+    const by = (arm) => arm.turns.map((rate, i) => "turn " + (i + 1) + " " + percent(rate, 0)).join(", ");
+    if (m.with.turns.length) facts.push("correct without the skill by " + by(m.without) + "; with it by " + by(m.with));
     const cost = known(m.with.cost) && "cost a trial " + m.without.cost.toPrecision(3) + " → " + m.with.cost.toPrecision(3);
     const lost = m.with.errors + m.without.errors, missing = m.with.not_run + m.without.not_run;
     return make("div", { class: "card" },
@@ -339,7 +341,7 @@
     const usage = t.usage, out = [];
     out.push(make("p", { class: "evidence" + (t.outcome === "correct" ? " correct" : "") }, mark(t.outcome), " ", make("strong", {}, t.outcome), t.evidence ? ": " + t.evidence : ""));
     out.push(make("p", { class: "quiet" }, [usage && known(usage.input) && whole(usage.input) + " tokens in, " + whole(usage.output) + " out", known(t.cost) && "cost " + t.cost,
-      t.seconds.toFixed(1) + " s", known(t.seed) && "seed " + t.seed, t.model, t.asked, t.device, t.sandbox && "sandbox " + t.sandbox, t.folder].filter(Boolean).join(" · ")));
+      t.seconds.toFixed(1) + " s", t.turns > 1 && "turn " + t.turns + " (earlier ones are in the prompt)", known(t.seed) && "seed " + t.seed, t.model, t.asked, t.device, t.sandbox && "sandbox " + t.sandbox, t.folder].filter(Boolean).join(" · ")));
     out.push(folded("System prompt", t.system, false), folded("Prompt", t.user, true));
     if (known(t.answer)) out.push(make("h3", {}, "Answer"), answer(text(t.answer)));
     for (const [name, i] of t.files) {
