@@ -5,9 +5,14 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <thread>
+
+#include "http/fake_clock.hpp"
+#include "http/own_certificate.hpp"
 
 namespace hone::http {
 namespace {
@@ -16,19 +21,6 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-
-/// Sleeping takes no time and is written down.
-struct FakeClock : Clock {
-  TimePoint time{};
-  std::vector<long> slept_ms;
-  double chance = 0;
-  TimePoint now() override { return time; }
-  void sleep_until(TimePoint when) override {
-    slept_ms.push_back(std::chrono::duration_cast<milliseconds>(when - time).count());
-    time = when;
-  }
-  double random() override { return chance; }
-};
 
 /// A real server on a free loopback port.
 struct ClientTest : testing::Test {
@@ -328,6 +320,86 @@ TEST(ClientUrls, OnlyHttpsOrLoopback) {
     EXPECT_EQ(response.error == ErrorKind::bad_url, refused) << url << ": " << response.message;
     EXPECT_THAT(response.message, Not(HasSubstr("secret")));
   }
+}
+
+TEST(ClientNames, AnUnknownHostIsTriedAgainAndNamed) {
+  FakeClock clock;
+  ClientOptions o;
+  o.clock = &clock;
+  ::setenv("NO_PROXY", "*", 1);
+  Request request;
+  request.url = "https://nobody.invalid/v1/models?key=secret";
+  const Response response = Client(o).fetch(request);
+  ::unsetenv("NO_PROXY");
+  EXPECT_EQ(name(response.error), "resolve") << response.message;
+  EXPECT_EQ(response.attempts, 6);
+  EXPECT_THAT(response.message, HasSubstr("nobody.invalid"));
+  EXPECT_THAT(response.message, Not(HasSubstr("secret")));
+}
+
+TEST_F(ClientTest, AServerThatRestartsLosesNothing) {
+  std::atomic<int> served{0};
+  const auto handler = [&](const auto& request, auto& response) {
+    ++served;
+    response.set_content(request.matches[1].str(), "text/plain");
+  };
+  server.Get(R"(/n/(\d+))", handler);
+  httplib::Server second;
+  second.Get(R"(/n/(\d+))", handler);
+  std::thread second_thread;
+  clock.on_sleep = [&] {  // it comes up while the third attempts wait
+    if (clock.slept_ms.size() != 2) return;
+    ASSERT_TRUE(second.bind_to_port("127.0.0.1", port));
+    second_thread = std::thread([&] { second.listen_after_bind(); });
+  };
+  std::vector<Request> requests;
+  for (int i = 0; i < 8; ++i) requests.push_back(get("/n/" + std::to_string(i)));
+  Client client(options());
+  EXPECT_TRUE(client.fetch(requests[0]).ok());  // leaves a connection that the restart cuts
+  server.stop();
+  thread.join();
+  thread = std::thread([] {});
+  const auto responses = client.fetch_all(requests, 1);
+  second.stop();
+  if (second_thread.joinable()) second_thread.join();
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(responses[i].body, std::to_string(i)) << i;
+  EXPECT_EQ(responses[0].attempts, 3);
+  EXPECT_EQ(responses[7].attempts, 1);
+  EXPECT_EQ(served, 9);
+}
+
+TEST_F(ClientTest, ACertificateMustBeTrustedAndOfTheHost) {
+  const OwnCertificate own("IP:127.0.0.1"), of_another("DNS:elsewhere.invalid");
+  const auto file = std::filesystem::path(testing::TempDir()) /
+                    ("client_test." + std::to_string(::getpid()) + ".pem");
+  const auto fetch_from = [&](const OwnCertificate& c, bool trusted) {
+    httplib::SSLServer secure(c.certificate.get(), c.key.get());
+    secure.Get("/", [](const auto&, auto& response) { response.set_content("in", "text/plain"); });
+    const int at = secure.bind_to_any_port("127.0.0.1");
+    std::thread serving([&] { secure.listen_after_bind(); });
+    while (!secure.is_running()) std::this_thread::yield();
+    c.write(file);
+    if (trusted) {
+      ::unsetenv("CURL_CA_BUNDLE");  // it would win
+      ::setenv("SSL_CERT_FILE", file.c_str(), 1);
+    }
+    Request request;
+    request.url = "https://127.0.0.1:" + std::to_string(at) + "/";
+    const Response response = Client(options()).fetch(request);
+    ::unsetenv("SSL_CERT_FILE");
+    secure.stop();
+    serving.join();
+    return response;
+  };
+  const Response unknown = fetch_from(own, false);
+  EXPECT_EQ(name(unknown.error), "tls") << unknown.message;
+  EXPECT_EQ(unknown.attempts, 1);
+  EXPECT_THAT(unknown.message, HasSubstr("certificate"));
+  const Response good = fetch_from(own, true);
+  EXPECT_EQ(good.body, "in") << good.message;
+  const Response wrong_host = fetch_from(of_another, true);
+  EXPECT_EQ(name(wrong_host.error), "tls") << wrong_host.message;
+  std::filesystem::remove(file);
 }
 
 TEST_F(ClientTest, TlsFailureIsFinal) {

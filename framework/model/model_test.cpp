@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "diagnostic/diagnostic.hpp"
+#include "http/fake_clock.hpp"
 
 namespace hone::model {
 namespace {
@@ -20,18 +21,11 @@ using testing::Not;
 
 constexpr const char* kKey = "sk-canary+0123456789/abc";
 
-struct InstantClock : http::Clock {
-  TimePoint time{};
-  TimePoint now() override { return time; }
-  void sleep_until(TimePoint when) override { time = when; }
-  double random() override { return 0; }
-};
-
 /// A real server that answers chat completions with whatever a test says.
 struct ModelTest : testing::Test {
   httplib::Server server;
   std::thread thread;
-  InstantClock clock;
+  http::FakeClock clock;
   ModelConfig config;
   AskOptions options;
 

@@ -199,7 +199,9 @@ class Query {
     ask_options.in_flight = std::max(1, model_.parallel);
     ask_options.store = &store;
     ask_options.budget = options_.budget;
+    ask_options.client = options_.client;
     ask_options.client.cancelled = options_.cancelled;
+    ask_options.timeouts = options_.timeouts;
     ask_options.on_progress = options_.progress;
     while (!round.empty()) {
       std::vector<size_t> next;
@@ -290,7 +292,7 @@ class Query {
 
 bool same_request(const Json& on_record, const Json& wanted) {
   if (!on_record.is_object()) return false;
-  for (const char* key : {"body", "provider", "model_digest", "delivery", "skill_digest"})
+  for (const char* key : {"body", "provider", "source", "model_digest", "delivery", "skill_digest"})
     if (on_record.value(key, Json()) != wanted.value(key, Json())) return false;
   return true;
 }

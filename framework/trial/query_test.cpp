@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +43,7 @@ struct QueryTest : testing::Test {
   };
   int runs = 2;
   std::string delivery;
+  fs::path run_dir = dir / "runs", cache_dir = dir / "cache";
 
   void SetUp() override {
     ::setenv("HONE_RECORD", "record", 1);
@@ -80,8 +83,8 @@ struct QueryTest : testing::Test {
   }
   Manifest manifest() {
     Manifest m;
-    m.run_dir = dir / "runs";
-    m.cache_dir = dir / "cache";
+    m.run_dir = run_dir;
+    m.cache_dir = cache_dir;
     m.baselines_dir = dir / "reports/baselines";
     model::ModelConfig c;
     c.name = c.model = "m";
@@ -374,6 +377,101 @@ std::vector<std::string> newly_stored_in(const fs::path& store, std::set<fs::pat
       bodies.push_back(storage::read_json(path)["request"]["body"].dump());
   }
   return bodies;
+}
+
+TEST_F(QueryTest, TwoProcessesOnOneStorePayOnce) {
+  runs = 30;
+  delay_ms = 5;
+  std::vector<pid_t> children;
+  for (const char* own : {"runs", "runs-of-another"}) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    run_dir = dir / own;
+    try {
+      const auto result = ask();
+      ::_exit(result.code == Exit::good && result.recorded == 60 ? 0 : 1);
+    } catch (...) {
+      ::_exit(2);
+    }
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(hits, 60);
+  for (const auto& [body, count] : answered) EXPECT_EQ(count, 1) << body;
+  const auto mine = records();
+  EXPECT_EQ(mine.size(), 120u);
+  for (const auto& [path, bytes] : mine) {
+    if (!path.ends_with("response.json")) continue;
+    const fs::path other = dir / ("runs-of-another" + path.substr(std::strlen("runs")));
+    EXPECT_EQ(Json::parse(bytes)["text"], storage::read_json(other)["text"]);
+  }
+}
+
+/// Asks with the store or the run folder on a disk of 64 kB, then with room again. In a process of
+/// its own, which may mount; exits 77 where it may not.
+[[noreturn]] void ask_on_a_full_disk(const fs::path& disk, const fs::path& told,
+                                     const std::function<StageResult()>& ask) {
+  const int spaces = CLONE_NEWNS | (::geteuid() == 0 ? 0 : CLONE_NEWUSER);
+  fs::create_directories(disk);
+  if (::unshare(spaces) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("full", disk.c_str(), "tmpfs", 0, "size=64k") != 0)
+    ::_exit(77);
+  Json what;
+  try {
+    what["first"] = static_cast<int>(ask().code);
+  } catch (const Error& e) {
+    what["first"] = static_cast<int>(e.code());
+    what["message"] = e.what();
+  }
+  size_t unreadable = 0, leftover = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(disk)) {
+    if (!entry.is_regular_file() || entry.path().filename() == "locks") continue;
+    if (entry.path().extension() != ".json")
+      ++leftover;
+    else if (Json::parse(storage::read_file(entry.path()), nullptr, false).is_discarded())
+      ++unreadable;
+  }
+  what["unreadable"] = unreadable;
+  what["leftover"] = leftover;
+  if (::mount("full", disk.c_str(), "tmpfs", MS_REMOUNT, "size=16m") != 0) ::_exit(3);
+  try {
+    what["then"] = static_cast<int>(ask().code);
+  } catch (const Error& e) {
+    what["then"] = e.what();
+  }
+  std::ofstream(told) << what;
+  ::_exit(0);
+}
+
+TEST_F(QueryTest, AFullDiskStopsTheRunLoudlyAndWhatWasStoredIsKept) {
+  runs = 30;
+  for (fs::path* full : {&cache_dir, &run_dir}) {
+    run_dir = dir / "runs";
+    cache_dir = dir / "cache";
+    *full = dir / "disk";
+    hits = 0;
+    const fs::path told = dir / "told.json";
+    const pid_t child = ::fork();
+    if (child == 0) ask_on_a_full_disk(*full, told, [&] { return ask(); });
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+      GTEST_SKIP() << "this user may not mount a tmpfs in a namespace";
+    ASSERT_EQ(status, 0);
+    const Json what = storage::read_json(told);
+    EXPECT_EQ(what["first"], static_cast<int>(Exit::infrastructure)) << what;
+    EXPECT_THAT(what.value("message", ""), HasSubstr("No space left on device"));
+    EXPECT_EQ(what["unreadable"], 0) << what;
+    EXPECT_EQ(what["leftover"], 0) << what;
+    EXPECT_EQ(what["then"], 0) << what;
+    EXPECT_LE(hits, 60 + 4);  // what was in flight when the disk was full is asked again
+    EXPECT_GE(hits, 60);
+    fs::remove_all(dir / "runs");
+    fs::remove_all(dir / "cache");
+  }
 }
 
 /// HONE_TEST_KILLS=200 kills that often over 500 requests, which takes a minute.

@@ -29,6 +29,8 @@ struct StageOptions {
   std::function<bool(const Trial&)> rerun;  ///< the same for some trials
   model::RecordMode record = model::record_mode_from_environment();
   model::Budget* budget = nullptr;
+  http::ClientOptions client;       ///< of the asking: retries, clock, cap on bodies
+  http::Timeouts timeouts;          ///< of one attempt to ask
   std::function<bool()> cancelled;  ///< polled; true ends the asking
   std::function<void(const model::AskProgress&)> progress;
   /// Not null: every answer of the plan goes here, whether asked or on record, and those of the
