@@ -46,7 +46,8 @@ unsigned cudasimHostThreads(void);
 
 /* Findings of the checks so far, as a JSON array. An element, and a line of CUDASIM_FINDINGS, is
  * {"schema":"cudasim.finding/1", "check":"racecheck",
- *  "kind": memcheck: out-of-bounds, misaligned, use-after-free, host-memory, read-only,
+ *  "kind": memcheck: out-of-bounds (of an allocation, or of the shared variable that an address is
+ *                    derived from), misaligned, use-after-free, host-memory, read-only,
  *                    double-free, invalid-free; racecheck: race, same-value (a warning);
  *          initcheck: uninitialized; synccheck: divergent-barrier, exited-threads, bad-count,
  *                    bad-mask, deadlock; leakcheck: leak

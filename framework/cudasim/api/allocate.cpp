@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cudasim/api/graph.hpp"
+#include "cudasim/api/ipc.hpp"
 #include "cudasim/api/process_checks.hpp"
 #include "cudasim/api/runtime.hpp"
 
@@ -68,7 +69,11 @@ cudaError_t release(Runtime& runtime, void* pointer, const char* function,
   const Region* region = runtime.memory.find(address);
   const bool right_kind =
       region == nullptr || std::ranges::find(kinds, region->kind) != kinds.end();
-  if (right_kind) ProcessChecks::get().freeing(region);
+  if (opened_from_elsewhere(address)) return cudaErrorInvalidValue;
+  if (right_kind) {
+    ProcessChecks::get().freeing(region);
+    end_sharing(address);
+  }
   const FreeStatus status = right_kind ? runtime.memory.free(address) : FreeStatus::wrong_kind;
   if (status == FreeStatus::freed) {
     if (const auto at = pooled().find(pointer); at != pooled().end()) {

@@ -1,3 +1,6 @@
+#include "cudasim/api/device.hpp"
+#include "cudasim/api/ipc.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -132,6 +135,7 @@ constexpr Attribute kAttributes[] = {
     {cudaDevAttrGPUDirectRDMAWritesOrdering, 100},
     {cudaDevAttrMemoryPoolSupportedHandleTypes, 0},
     {cudaDevAttrClusterLaunch, 1},
+    {cudaDevAttrIpcEventSupport, 1},
     {cudaDevAttrMemSyncDomainCount, 4},
     {cudaDevAttrNumaId, -1},
     {cudaDevAttrHostNumaId, -1},
@@ -139,10 +143,14 @@ constexpr Attribute kAttributes[] = {
     {cudaDevAttrGpuPciSubsystemId, 0x16C110DE},
 };
 
-int attribute(cudaDeviceAttr name) {
+}  // namespace
+
+int cudasim::device_attribute(cudaDeviceAttr name) {
   const auto* at = std::ranges::find(kAttributes, name, &Attribute::name);
   return at == std::end(kAttributes) ? 0 : at->value;
 }
+
+namespace {
 
 cudaDeviceProp properties() {
   cudaDeviceProp p;
@@ -150,7 +158,7 @@ cudaDeviceProp properties() {
   std::strncpy(p.name, h100::kName, sizeof p.name - 1);
   std::memcpy(p.uuid.bytes, "cudasim-H100-SXM", sizeof p.uuid.bytes);
   const auto set = [](auto& field, cudaDeviceAttr name) {
-    field = static_cast<std::remove_reference_t<decltype(field)>>(attribute(name));
+    field = static_cast<std::remove_reference_t<decltype(field)>>(cudasim::device_attribute(name));
   };
   p.totalGlobalMem = cudasim::DeviceMemory::kReportedBytes;
   set(p.sharedMemPerBlock, cudaDevAttrMaxSharedMemoryPerBlock);
@@ -307,7 +315,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr name, int device) 
   return query([&](Runtime&) {
     if (value == nullptr || name < 1 || name >= cudaDevAttrMax) return cudaErrorInvalidValue;
     if (device != 0) return cudaErrorInvalidDevice;
-    *value = attribute(name);
+    *value = cudasim::device_attribute(name);
     return cudaSuccess;
   });
 }
@@ -322,6 +330,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceReset() {
   return query([](Runtime& runtime) {
     runtime.streams.finish(runtime);
+    cudasim::end_all_sharing();
     runtime.memory.reset();
     runtime.clear_sticky();
     cudasim::last_error = cudaSuccess;

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "cudasim/api/conditional.hpp"
 #include "cudasim/api/copy.hpp"
 #include "cudasim/api/kernel_launch.hpp"
 #include "cudasim/api/runtime.hpp"
@@ -81,13 +82,23 @@ T* content(cudaGraphNode_t node) {
   return node == nullptr ? nullptr : dynamic_cast<T*>(node->work.get());
 }
 
+/// The node of that origin in the graph or in the bodies of its conditional nodes; null: none.
+CUgraphNode_st* find_origin(const CUgraph_st& graph, std::uint64_t origin) {
+  for (const auto& node : graph.nodes) {
+    if (node->origin == origin) return node.get();
+    if (const auto* work = content<ConditionalWork>(node.get())) {
+      for (const auto& body : work->bodies) {
+        if (auto* found = find_origin(*body, origin)) return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 /// The executable graph's twin of a node of the graph it was made from.
 CUgraphNode_st* twin(cudaGraphExec_t exec, cudaGraphNode_t node) {
   if (!executables().contains(exec) || node == nullptr) return nullptr;
-  for (const auto& candidate : exec->graph->nodes) {
-    if (candidate->origin == node->origin) return candidate.get();
-  }
-  return nullptr;
+  return find_origin(*exec->graph, node->origin);
 }
 
 cudaError_t replace(cudaGraphExec_t exec, cudaGraphNode_t node, std::unique_ptr<Work> work) {
@@ -122,6 +133,7 @@ std::vector<CUgraphNode_st*> dependents(const CUgraphNode_st* node) {
 cudaError_t instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
   if (out == nullptr || !live(graph)) return cudaErrorInvalidValue;
   if (graph->order().size() != graph->nodes.size()) return cudaErrorInvalidValue;  // a cycle
+  if (!conditions_used(*graph)) return cudaErrorInvalidValue;
   auto exec = std::make_unique<CUgraphExec_st>();
   exec->graph = graph->clone();
   exec->flags = flags;
@@ -134,6 +146,7 @@ struct GraphWork final : Work {
   std::shared_ptr<CUgraph_st> graph;
   cudaGraphNodeType type() const override { return cudaGraphNodeTypeGraph; }
   cudaError_t run(Runtime& runtime, CUstream_st& stream, double& seconds) override {
+    assign_conditions(*graph);
     return graph->run(runtime, stream, seconds);
   }
   std::unique_ptr<Work> clone() const override {
@@ -188,6 +201,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t original) {
   return call([&](Runtime&) {
     if (clone == nullptr || !live(original)) return cudaErrorInvalidValue;
+    if (has_conditions(*original)) return cudaErrorNotSupported;
     *clone = publish_graph(original->clone());
     return cudaSuccess;
   });
@@ -715,6 +729,12 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph,
     }
     case cudaGraphNodeTypeMemFree:
       return cudaGraphAddMemFreeNode(out, graph, dependencies, count, p->free.dptr);
+    case cudaGraphNodeTypeConditional:
+      return call([&](Runtime&) {
+        std::unique_ptr<Work> work;
+        const cudaError_t error = conditional_work(p->conditional, work);
+        return error != cudaSuccess ? error : add(out, graph, dependencies, count, std::move(work));
+      });
     default:
       return remember(cudaErrorNotSupported);
   }
@@ -841,8 +861,9 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* exec, cudaGraph_t gr
     if (p == nullptr) return cudaErrorInvalidValue;
     const cudaError_t error = instantiate(exec, graph, p->flags);
     p->errNode_out = nullptr;
-    p->result_out =
-        error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateInvalidStructure;
+    p->result_out = error == cudaSuccess       ? cudaGraphInstantiateSuccess
+                    : !conditions_used(*graph) ? cudaGraphInstantiateConditionalHandleUnused
+                                               : cudaGraphInstantiateInvalidStructure;
     return error;
   });
 }

@@ -251,6 +251,13 @@ cudaError_t Registry::symbol(const void* host, Symbol& out) {
   return cudaSuccess;
 }
 
+KernelEntry* Registry::kernel_of(Binary& binary, const std::string& name) {
+  for (const auto& [host, entry] : kernels_) {
+    if (entry->binary == &binary && entry->name == name) return entry.get();
+  }
+  return library_kernel(binary, name);
+}
+
 KernelEntry* Registry::library_kernel(Binary& binary, const std::string& name) {
   if (binary.module == nullptr || binary.module->find_kernel(name) == nullptr) return nullptr;
   auto& entry = binary.library_kernels[name];

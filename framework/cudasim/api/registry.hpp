@@ -79,6 +79,8 @@ class Registry {
   KernelEntry* find(const void* host);
   cudaError_t symbol(const void* host, Symbol& out);
   KernelEntry* library_kernel(Binary& binary, const std::string& name);
+  /// The entry by which the host knows a kernel of the binary, else a new one.
+  KernelEntry* kernel_of(Binary& binary, const std::string& name);
 
  private:
   cudaError_t read(Binary& binary);

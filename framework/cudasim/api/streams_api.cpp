@@ -27,7 +27,10 @@ cudaError_t record(cudaEvent_t event, cudaStream_t handle) {
     event->capture = nullptr;
     auto work = std::make_unique<cudasim::EventWork>();
     work->event = event;
-    return runtime.streams.submit(runtime, handle, std::move(work));
+    const cudaError_t error = runtime.streams.submit(runtime, handle, std::move(work));
+    // Another process can't make queued work run.
+    if ((event->flags & cudaEventInterprocess) != 0) runtime.streams.finish(runtime, stream);
+    return error;
   });
 }
 

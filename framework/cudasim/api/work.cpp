@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cudasim/api/device_launch.hpp"
 #include "cudasim/api/process_checks.hpp"
 #include "cudasim/api/runtime.hpp"
 
@@ -47,7 +48,7 @@ FaultCode code_of(FaultKind kind) {
 
 }  // namespace
 
-cudaError_t KernelWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
+cudaError_t KernelWork::run(Runtime& runtime, CUstream_st& stream, double& seconds) {
   if (const cudaError_t error = runtime.registry.resolve(*entry); error != cudaSuccess) {
     return error;
   }
@@ -59,13 +60,15 @@ cudaError_t KernelWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
   config.resident_blocks = caches.resident_blocks;
   LaunchConfig checked = config;
   ProcessChecks::get().prepare(checked);
+  DeviceLaunches launches(runtime, *entry, depth);
+  checked.device_runtime = &launches;
   const LaunchResult result =
       launch(*entry->binary->module, *entry->kernel, checked, params, runtime.memory);
   ProcessChecks::get().flush();
   seconds = runtime.record.add(
       {entry->name, config, entry->registers, entry->static_shared, entry->local_bytes},
       result.counters);
-  if (!result.fault) return cudaSuccess;
+  if (!result.fault) return launches.run(stream, seconds);
   const FaultCode code = code_of(result.fault.kind);
   runtime.record.add_fault(result.fault, cudaGetErrorName(code.error), runtime.memory);
   if (!code.sticky) return code.error;
@@ -168,6 +171,7 @@ CUgraphNode_st* CUgraph_st::add(std::unique_ptr<cudasim::Work> work,
 std::shared_ptr<CUgraph_st> CUgraph_st::clone() const {
   auto copy = std::make_shared<CUgraph_st>();
   copy->memory = memory;
+  copy->conditions = conditions;
   std::map<const CUgraphNode_st*, CUgraphNode_st*> twin;
   for (const auto& node : nodes) {
     CUgraphNode_st* made = copy->add(node->work->clone(), {});

@@ -42,6 +42,7 @@ struct KernelWork final : Work {
   std::vector<std::byte> params;
   /// Pointers into params, one an argument, for cudaGraphKernelNodeGetParams.
   std::vector<void*> argument_pointers;
+  unsigned depth = 0;  ///< of launches by kernels: 0 for one of the host
 
   cudaGraphNodeType type() const override { return cudaGraphNodeTypeKernel; }
   cudaError_t run(Runtime& runtime, struct CUstream_st& stream, double& seconds) override;
@@ -147,6 +148,7 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
   std::vector<std::shared_ptr<void>> memory;  ///< of its allocation nodes; shared with clones
+  std::vector<cudaGraphConditionalHandle> conditions;  ///< made for it; shared with clones
   CUgraphNode_st* add(std::unique_ptr<cudasim::Work> work,
                       std::vector<CUgraphNode_st*> dependencies);
   std::shared_ptr<CUgraph_st> clone() const;

@@ -93,9 +93,11 @@ void Checker::end(LaunchState&) {
 void Checker::instrument(Instrumented& made, const Program& program) const {
   made.code = program.code;
   made.access.resize(program.code.size());
+  if (has(Check::memcheck)) made.bounds = shared_bounds(program);
   for (std::size_t i = 0; i < program.code.size(); ++i) {
     made.access[i] = access_of(program, i);
-    observe_operation(checks_, program, i, made.access[i], made.code[i]);
+    const bool bounded = !made.bounds.empty() && made.bounds[i].name != nullptr;
+    observe_operation(checks_, program, i, made.access[i], bounded, made.code[i]);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "cudasim/check/init_shadow.hpp"
 #include "cudasim/check/options.hpp"
 #include "cudasim/check/race.hpp"
+#include "cudasim/check/shared_bounds.hpp"
 #include "cudasim/exec/observer.hpp"
 
 namespace cudasim {
@@ -79,6 +80,7 @@ class Checker final : public Observer {
     std::shared_ptr<const void> keep;
     std::vector<Op> code;
     std::vector<Access> access;
+    std::vector<SharedBound> bounds;  ///< empty without memcheck
   };
   void instrument(Instrumented& made, const Program& program) const;
   Place place(std::uint64_t block, unsigned warp, unsigned lane, std::uint32_t pc,

@@ -135,6 +135,44 @@ struct Observing {
     return good;
   }
 
+  /// Notes lanes whose access leaves the shared variable that their address comes from; it is in
+  /// the block's memory and goes on.
+  void stay_in_variable(const std::uint64_t* a, std::uint32_t mask, unsigned bytes) const {
+    if (c.current_->bounds.empty()) return;
+    const SharedBound& bound = c.current_->bounds[index];
+    if (bound.name == nullptr) return;
+    const std::uint64_t start =
+        access.window ? kSharedStart : reinterpret_cast<std::uint64_t>(w.block->shared);
+    const std::uint64_t end = bound.end != 0 ? bound.end : w.block->shared_bytes;
+    std::uint32_t out = 0;
+    for (unsigned i = 0; i < kWarpSize; ++i) {
+      const std::uint64_t offset = a[i] - start;
+      // What isn't in the block's memory at all is for others to tell.
+      const bool leaves =
+          (offset < bound.begin || offset + bytes > end) && offset < w.block->shared_bytes;
+      out |= static_cast<std::uint32_t>(leaves) << i;
+    }
+    each_lane(out & mask, [&](unsigned i) {
+      const auto from = static_cast<std::int64_t>(a[i] - start) - bound.begin;
+      c.add(Check::memcheck, "out-of-bounds", false, w, i, static_cast<std::uint32_t>(index),
+            std::string(access.writes ? "write" : "read") + " of " + std::to_string(bytes) +
+                " bytes at byte " + std::to_string(from) + " of the shared variable " +
+                demangled(bound.name->substr(bound.name->find('/') + 1)) + ", which has " +
+                std::to_string(end - bound.begin) + " bytes",
+            a[i] - start + reinterpret_cast<std::uint64_t>(w.block->shared),
+            access.writes ? "write" : "read");
+    });
+  }
+
+  /// Memcheck alone, where the address is of a known shared variable.
+  static void in_variable(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
+    const Observing o = of(op, w);
+    std::uint64_t at[kWarpSize];
+    lane_addresses(r, op, at);
+    o.stay_in_variable(at, mask, o.access.total());
+    o.run(r, op, mask);
+  }
+
   /// Memcheck alone, where the plain bounds checks see all.
   static void bounded(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
     of(op, w).run(r, op, mask);
@@ -158,6 +196,7 @@ struct Observing {
     std::uint64_t at[kWarpSize];
     lane_addresses(r, op, at);
     const Pattern pattern = pattern_of(at, mask, bytes);
+    o.stay_in_variable(at, mask, bytes);
     if (a.window) {
       const std::uint32_t seen = o.to_host(at, mask, bytes, pattern);
       if (seen != mask) {
@@ -455,7 +494,7 @@ struct Observing {
 };
 
 void observe_operation(Checks checks, const Program& program, std::size_t index,
-                       const Access& access, Op& op) {
+                       const Access& access, bool bounded, Op& op) {
   const bool memory = checks.has(Check::memcheck), race = checks.has(Check::racecheck),
              init = checks.has(Check::initcheck), sync = checks.has(Check::synccheck);
   const auto replace_control = [&] {
@@ -474,6 +513,8 @@ void observe_operation(Checks checks, const Program& program, std::size_t index,
         op.fn = init ? Observing::by_address<true, true> : Observing::by_address<true, false>;
       else if (init)
         op.fn = Observing::by_address<false, true>;
+      else if (memory && bounded)
+        op.fn = Observing::in_variable;
       else if (memory)
         op.fn = access.space == Space::global || access.window ? Observing::bounded
                                                                : Observing::local_or_generic;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cudasim/exec/device_runtime.hpp"
 #include "cudasim/exec/machine.hpp"
 
 namespace cudasim {
@@ -177,6 +178,35 @@ Dim3 thread_of(const Warp& w, unsigned lane) {
   return {t % b.x, t / b.x % b.y, t / b.x / b.y};
 }
 
+bool call_device_runtime(Warp& w, const Extra& extra, std::uint32_t mask) {
+  const LaunchState& launch = *w.worker->launch;
+  DeviceRuntime* runtime = launch.config->device_runtime;
+  if (runtime == nullptr) return false;
+  for (; mask != 0; mask &= mask - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
+    auto* frame = reinterpret_cast<std::byte*>(w.lane_local(lane) + w.frame->local_offset);
+    DeviceCall call;
+    call.name = extra.builtin;
+    call.thread = w.block->number * launch.threads_per_block + w.index * kWarpSize + lane;
+    for (const Extra::Argument& a : extra.arguments)
+      call.arguments.emplace_back(frame + a.caller_offset, a.size);
+    if (!extra.results.empty()) {
+      call.result = {frame + extra.results[0].caller_offset, extra.results[0].size};
+      std::ranges::fill(call.result, std::byte{0});
+    }
+    call.memory = [&](std::uint64_t address, std::uint64_t bytes) {
+      return const_cast<std::byte*>(
+          reinterpret_cast<const std::byte*>(readable(w, address, bytes)));
+    };
+    if (!runtime->call(call)) return false;
+    if (!call.trouble.empty()) {
+      w.worker->fault(w, FaultKind::illegal_address, std::move(call.trouble), lane);
+      return true;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool call_builtin(Warp& w, const Extra& call, std::uint32_t mask) {
@@ -240,14 +270,7 @@ bool call_builtin(Warp& w, const Extra& call, std::uint32_t mask) {
     }
     return true;
   }
-  if (name.starts_with("__cudaCDP") || name.starts_with("cudaLaunchDevice") ||
-      name.starts_with("cudaGetParameterBuffer")) {
-    w.worker->fault(w, FaultKind::illegal_instruction,
-                    "the kernel launches kernels: dynamic parallelism (" + name +
-                        ") isn't offered; launch from the host");
-    return true;
-  }
-  return false;
+  return call_device_runtime(w, call, mask);
 }
 
 }  // namespace cudasim

@@ -22,6 +22,7 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
   const auto items = [](const Operand& o) -> std::vector<Operand> {
     return o.kind == Operand::Kind::vector ? o.items : std::vector<Operand>{o};
   };
+  const bool sparse = root == "mma" && (m.take("sp") || m.take("sp::ordered_metadata"));
   if (!m.take("sync")) return Result::unsupported;
   m.take("aligned");
 
@@ -153,7 +154,17 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
     return Result::unsupported;
   }
   if (!wmma && shape.m == 8 && shape.k == 4 && o.a_type == Type::f16) return Result::unsupported;
-  if (shape.m > 32 || shape.n > 32 || shape.k > 256 || operands() != 4) return Result::unsupported;
+  if (shape.m > 32 || shape.n > 32 || shape.k > 256 || operands() != (sparse ? 6u : 4u))
+    return Result::unsupported;
+  handlers::MatrixShape a_shape = shape;
+  if (sparse) {
+    a_shape.k /= 2;
+    o.sparse = true;
+    o.selector = static_cast<unsigned>(operand(5).value);
+    if (operand(5).kind != Operand::Kind::integer ||
+        o.selector >= handlers::metadata_selectors(shape, o.a_type))
+      return Result::unsupported;
+  }
   const auto wide = [](Type t) { return t == Type::f64; };
   std::vector<std::int32_t> offsets;
   const std::vector<Operand> d = items(operand(0)), a = items(operand(1)), b = items(operand(2)),
@@ -162,6 +173,7 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
   for (const Operand& x : a) offsets.push_back(source_bytes(x, wide(o.a_type) ? 8 : 4));
   for (const Operand& x : b) offsets.push_back(source_bytes(x, wide(o.b_type) ? 8 : 4));
   for (const Operand& x : c) offsets.push_back(source_bytes(x, wide(o.c_type) ? 8 : 4));
+  if (sparse) offsets.push_back(source(operand(4), Type::b32));
   // The fragments must hold the matrices exactly (wmma's f16 ones hold them twice).
   const auto fits = [&](std::size_t registers, Type t, unsigned elements) {
     const unsigned bits = handlers::matrix_element_bits(t);
@@ -169,7 +181,7 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
     return bits != 0 && (wmma ? held % elements == 0 && held != 0 : held == elements);
   };
   if (!fits(d.size(), o.d_type, shape.m * shape.n) ||
-      !fits(a.size(), o.a_type, shape.m * shape.k) ||
+      !fits(a.size(), o.a_type, shape.m * a_shape.k) ||
       !fits(b.size(), o.b_type, shape.k * shape.n) ||
       !fits(c.size(), o.c_type, shape.m * shape.n)) {
     return Result::unsupported;
@@ -199,14 +211,16 @@ FunctionDecoder::Result FunctionDecoder::matrix(Modifiers& m) {
               bit_operation};
   const auto places = [&](char which, unsigned registers, Type type) {
     e.values.push_back(reinterpret_cast<std::int64_t>(
-        handlers::matrix_places(shape, which, wmma, registers, type)));
+        handlers::matrix_places(which == 'a' ? a_shape : shape, which, wmma, registers, type)));
   };
   places('a', o.a, o.a_type);
   places('b', o.b, o.b_type);
   places('c', o.c, o.c_type);
   places('d', o.d, o.d_type);
+  e.values.push_back(o.sparse);
+  e.values.push_back(o.selector);
   OpInfo& info = program_.info.back();
-  info.tensor_flops = 2 * shape.m * shape.n * shape.k;
+  info.tensor_flops = 2 * shape.m * shape.n * a_shape.k;
   info.tensor_integer = o.d_type == Type::s32;
   const unsigned bits = handlers::matrix_element_bits(o.a_type);
   info.tensor_work = bits == 64 ? info.tensor_flops * 16 : info.tensor_flops / 16 * bits;

@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "cudasim/exec/decoder.hpp"
+#include "cudasim/exec/half.hpp"
+#include "cudasim/exec/texel_trace.hpp"
 #include "cudasim/memory/image.hpp"
 
 namespace cudasim {
@@ -35,7 +37,7 @@ bool geometry_of(std::string_view word, Geometry& g) {
 }
 
 // Extra: registers = results (or stored values) then coordinates; values = axes, layered, cube,
-// results, coordinate is integer, result type, element bytes, clamp mode.
+// results, coordinate is integer, result type, element bytes, clamp mode, formatted.
 struct Request {
   explicit Request(const Op& op)
       : axes(static_cast<unsigned>(op.extra->values[0])),
@@ -45,7 +47,8 @@ struct Request {
         integer(op.extra->values[4] != 0),
         type(static_cast<Type>(op.extra->values[5])),
         bytes(static_cast<unsigned>(op.extra->values[6])),
-        mode(static_cast<char>(op.extra->values[7])) {}
+        mode(static_cast<char>(op.extra->values[7])),
+        formatted(op.extra->values[8] != 0) {}
   unsigned axes;
   bool layered, cube;
   unsigned results;
@@ -53,16 +56,8 @@ struct Request {
   Type type;
   unsigned bytes;
   char mode;
+  bool formatted;  ///< sust.p: coordinates count elements, data is converted to their format
 };
-
-float half_to_float(std::uint16_t h) {
-  const std::uint32_t magnitude = h & 0x7fffu;
-  const std::uint32_t u = magnitude >= 0x7c00u
-                              ? (magnitude << 13) | 0x7f800000u
-                              : std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) *
-                                                             std::bit_cast<float>(0x77800000u));
-  return std::bit_cast<float>(u | static_cast<std::uint32_t>(h & 0x8000u) << 16);
-}
 
 /// Channel c of a texel as stored bits.
 std::uint32_t stored(const Image& image, const std::uint8_t* texel, unsigned c) {
@@ -111,6 +106,7 @@ struct Sampler {
   const Image& image;
   unsigned axes;
   std::uint64_t layer;
+  TexelTrace& trace;
   const std::uint8_t* texel(const std::int64_t* index) const {
     std::int64_t i[3] = {0, 0, 0};
     const std::int64_t sizes[3] = {static_cast<std::int64_t>(image.width),
@@ -124,10 +120,12 @@ struct Sampler {
         mode = Image::Address::clamp;
       if (!address_index(i[a], std::max<std::int64_t>(1, sizes[a]), mode)) return nullptr;
     }
-    return reinterpret_cast<const std::uint8_t*>(image.base) +
-           (static_cast<std::uint64_t>(i[2]) + layer) * image.slice +
-           static_cast<std::uint64_t>(i[1]) * image.pitch +
-           static_cast<std::uint64_t>(i[0]) * image.element_bytes;
+    const auto* found = reinterpret_cast<const std::uint8_t*>(image.base) +
+                        (static_cast<std::uint64_t>(i[2]) + layer) * image.slice +
+                        static_cast<std::uint64_t>(i[1]) * image.pitch +
+                        static_cast<std::uint64_t>(i[0]) * image.element_bytes;
+    trace.add(image, found, image.element_bytes);
+    return found;
   }
   /// Channels of a texel as floats; without a texel the border's.
   void channels(const std::uint8_t* t, float* out) const {
@@ -173,6 +171,7 @@ void fetch(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const std::int32_t* coordinates = op.extra->registers.data() + q.results;
   const Image* image = nullptr;
   std::uint64_t known = 0;
+  TexelTrace trace(w, op, false);
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint64_t handle = reinterpret_cast<const std::uint64_t*>(r + op.r[4])[lane];
@@ -216,7 +215,7 @@ void fetch(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
                             static_cast<float>(image->depth)};
     float f[4] = {};
     std::uint32_t raw[4] = {};
-    const Sampler sampler{*image, axes, layer};
+    const Sampler sampler{*image, axes, layer, trace};
     const bool floats = image->channel == Image::Channel::floating || image->normalized_read;
     if (!q.integer) {
       for (unsigned a = 0; a < axes; ++a) {
@@ -267,15 +266,22 @@ void fetch(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
           floats ? std::bit_cast<std::uint32_t>(f[c]) : raw[c];
     }
   }
-  Counters& k = w.worker->counters;
-  ++k.global_load_requests;
+  trace.count();
+}
+
+/// One component of a formatted store: floats to float formats, else the low bits.
+void store_component(const Image& image, std::uint8_t* to, std::uint32_t v) {
+  if (image.channel == Image::Channel::floating && image.channel_bytes == 2)
+    v = float_to_half(std::bit_cast<float>(v));
+  std::memcpy(to, &v, image.channel_bytes);
 }
 
 template <bool Store>
 void surface(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const Request q(op);
   const std::int32_t* coordinates = op.extra->registers.data() + q.results;
-  const unsigned total = q.bytes * q.results, lane_bytes = q.bytes == 1 ? 2 : q.bytes;
+  const unsigned lane_bytes = q.bytes == 1 ? 2 : q.bytes;
+  TexelTrace trace(w, op, Store);
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint64_t handle = reinterpret_cast<const std::uint64_t*>(r + op.r[4])[lane];
@@ -283,12 +289,14 @@ void surface(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
     if (image == nullptr)
       return w.worker->fault(w, FaultKind::illegal_address,
                              "the surface handle names no surface object", lane, handle);
+    const unsigned total = q.formatted ? image->element_bytes : q.bytes * q.results;
     unsigned at = 0;
     std::int64_t layer = 0, i[3] = {};
     if (q.layered) layer = reinterpret_cast<const std::int32_t*>(r + coordinates[at++])[lane];
     for (unsigned a = 0; a < q.axes; ++a, ++at)
       i[a] = reinterpret_cast<const std::int32_t*>(r + coordinates[at])[lane];
     if (q.axes == 3) layer = i[2];
+    if (q.formatted) i[0] *= total;
     const auto row = static_cast<std::int64_t>(image->width * image->element_bytes);
     const std::int64_t rows = std::max<std::int64_t>(1, static_cast<std::int64_t>(image->height)),
                        layers = std::max<std::int64_t>(1, static_cast<std::int64_t>(image->depth));
@@ -315,6 +323,15 @@ void surface(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
     if (inside && !memory_holds(w, reinterpret_cast<std::uint64_t>(p), total))
       return w.worker->fault(w, FaultKind::illegal_address, "the surface's memory was freed", lane,
                              image->base);
+    if (inside) trace.add(*image, p, total);
+    if (q.formatted) {
+      for (unsigned c = 0; inside && c < image->channels; ++c) {
+        const auto* source = reinterpret_cast<const std::uint32_t*>(
+            r + op.extra->registers[std::min(c, q.results - 1)]);
+        store_component(*image, p + c * image->channel_bytes, c < q.results ? source[lane] : 0);
+      }
+      continue;
+    }
     for (unsigned c = 0; c < q.results; ++c) {
       std::uint8_t* lane_register = r + op.extra->registers[c] + lane * lane_bytes;
       if (Store) {
@@ -325,10 +342,7 @@ void surface(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
       }
     }
   }
-  Counters& k = w.worker->counters;
-  ++(Store ? k.global_store_requests : k.global_load_requests);
-  (Store ? k.global_store_bytes : k.global_load_bytes) +=
-      static_cast<std::uint64_t>(__builtin_popcount(mask)) * total;
+  trace.count();
 }
 
 // aux: 0 width, 1 height, 2 depth.
@@ -367,8 +381,9 @@ FunctionDecoder::Result FunctionDecoder::texture(Modifiers& m) {
   }
   const bool store = root == "sust", tex = root == "tex";
   if (!tex && root != "suld" && !store) return Result::unsupported;
-  if (!tex && !m.take("b")) return Result::unsupported;  // formatted stores
-  if (tex) m.take_any({"level", "grad", "base"});        // images have one level
+  const bool formatted = store && m.take("p");
+  if (!tex && !formatted && !m.take("b")) return Result::unsupported;
+  if (tex) m.take_any({"level", "grad", "base"});  // images have one level
   Geometry g;
   if (!geometry_of(m.take_any({"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"}), g))
     return Result::unsupported;
@@ -381,6 +396,7 @@ FunctionDecoder::Result FunctionDecoder::texture(Modifiers& m) {
   if (!m.empty() || type == Type::none || mode.empty()) return Result::unsupported;
   if (tex && (type_bytes(type) != 4 || (coordinate != Type::f32 && coordinate != Type::s32)))
     return Result::unsupported;
+  if (formatted && type != Type::b32) return Result::unsupported;
   const Operand& where = operand(store ? 0 : 1);
   const Operand& data = operand(store ? 1 : 0);
   if (where.kind != Operand::Kind::texture || where.items.size() != 2)
@@ -414,7 +430,8 @@ FunctionDecoder::Result FunctionDecoder::texture(Modifiers& m) {
               coordinate == Type::s32,
               static_cast<std::int64_t>(type),
               bytes,
-              mode[0]};
+              mode[0],
+              formatted};
   return Result::done;
 }
 

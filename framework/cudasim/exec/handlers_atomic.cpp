@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cudasim/exec/decoder.hpp"
+#include "cudasim/exec/half.hpp"
 
 namespace cudasim::handlers {
 namespace {
@@ -23,25 +24,6 @@ T update(T* p, F&& f) {
   return old;
 }
 
-float half_to_float(std::uint16_t h) {
-  const int exponent = h >> 10 & 31, mantissa = h & 1023;
-  const float magnitude = exponent == 31 ? (mantissa != 0 ? NAN : INFINITY)
-                          : exponent != 0
-                              ? std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25)
-                              : std::ldexp(static_cast<float>(mantissa), -24);
-  return h & 0x8000 ? -magnitude : magnitude;
-}
-std::uint16_t float_to_half(float f) {
-  const auto u = std::bit_cast<std::uint32_t>(f);
-  const auto sign = static_cast<std::uint16_t>(u >> 16 & 0x8000);
-  const std::uint32_t x = u & 0x7fffffff;
-  if (x > 0x7f800000) return 0x7fff;
-  if (x >= 0x477ff000) return sign | 0x7c00;
-  if (x < 0x38800000)
-    return static_cast<std::uint16_t>(
-        sign | (std::bit_cast<std::uint32_t>(std::bit_cast<float>(x) + 0.5f) - 0x3f000000));
-  return static_cast<std::uint16_t>(sign | ((x - 0x38000000 + 0xfff + (x >> 13 & 1)) >> 13));
-}
 float brain_to_float(std::uint16_t h) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16);
 }
@@ -52,7 +34,7 @@ std::uint16_t float_to_brain(float f) {
              : static_cast<std::uint16_t>((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
-enum class Number { u, s, f32, f64, f16, bf16, f16x2, bf16x2 };
+enum class Number { u, s, f32, f32_flushed, f64, f16, bf16, f16x2, bf16x2 };
 enum class Do { add, min, max, and_, or_, xor_, exch, inc, dec, cas };
 
 template <Do D, Number N>
@@ -66,9 +48,16 @@ std::uint16_t combine_small(std::uint16_t a, std::uint16_t b) {
   return half ? float_to_half(v) : float_to_brain(v);
 }
 
+/// A subnormal becomes a zero of its sign.
+std::uint32_t flush(std::uint32_t bits) {
+  return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
+}
+
 template <Do D, Number N, typename T>
 T combine(T a, T b) {
-  if constexpr (N == Number::f32) {
+  if constexpr (N == Number::f32_flushed) {
+    return flush(combine<D, Number::f32, T>(flush(a), flush(b)));
+  } else if constexpr (N == Number::f32) {
     return std::bit_cast<T>(std::bit_cast<float>(a) + std::bit_cast<float>(b));
   } else if constexpr (N == Number::f64) {
     return std::bit_cast<T>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
@@ -220,6 +209,12 @@ bool targets(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w, std::ui
   return true;
 }
 
+bool in_shared(const Warp& w, std::uint64_t address) {
+  return std::ranges::any_of(w.block->cluster->blocks, [&](const auto& block) {
+    return address - reinterpret_cast<std::uint64_t>(block->shared) < block->shared_bytes;
+  });
+}
+
 template <Do D, Number N, typename T, bool Shared>
 void run(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   std::uint64_t a[kWarpSize];
@@ -231,7 +226,14 @@ void run(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w) {
   const bool alone = shared || w.worker->launch->single_worker;
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctz(left));
-    d[i] = one<D, N, T>(reinterpret_cast<T*>(a[i]), b[i], c[i], alone);
+    auto* p = reinterpret_cast<T*>(a[i]);
+    if constexpr (N == Number::f32_flushed) {
+      if (in_shared(w, a[i])) {
+        d[i] = one<D, Number::f32, T>(p, b[i], c[i], alone);
+        continue;
+      }
+    }
+    d[i] = one<D, N, T>(p, b[i], c[i], alone);
   }
 }
 
@@ -284,7 +286,7 @@ void reduce_bulk(std::uint8_t* target, const std::uint8_t* source, std::uint64_t
 template <Number N, typename T>
 BulkReduction pick_bulk(std::string_view o) {
   if (o == "add") return reduce_bulk<Do::add, N, T>;
-  if constexpr (N != Number::f32 && N != Number::f64) {
+  if constexpr (N != Number::f32_flushed && N != Number::f64) {
     if (o == "min") return reduce_bulk<Do::min, N, T>;
     if (o == "max") return reduce_bulk<Do::max, N, T>;
   }
@@ -332,7 +334,10 @@ Handler pick_integer(std::string_view o, bool s, bool shared) {
 Handler atomic(std::string_view o, Type type, unsigned vector, bool shared) {
   switch (type) {
     case Type::f32:
-      return o == "add" ? pick<Do::add, Number::f32, std::uint32_t>(vector, shared) : nullptr;
+      // Adds in global memory flush subnormals, those in shared memory don't.
+      if (o != "add") return nullptr;
+      return shared ? pick<Do::add, Number::f32, std::uint32_t>(vector, true)
+                    : pick<Do::add, Number::f32_flushed, std::uint32_t>(vector, false);
     case Type::f64:
       return o == "add" && vector == 1 ? pick<Do::add, Number::f64, std::uint64_t>(1, shared)
                                        : nullptr;
@@ -382,7 +387,7 @@ BulkReduction bulk_reduction(std::string_view o, Type type) {
     case Type::bf16:
       return pick_bulk<Number::bf16, std::uint16_t>(o);
     case Type::f32:
-      return pick_bulk<Number::f32, std::uint32_t>(o);
+      return pick_bulk<Number::f32_flushed, std::uint32_t>(o);
     case Type::f64:
       return pick_bulk<Number::f64, std::uint64_t>(o);
     default:

@@ -1,8 +1,9 @@
 // wmma, mma.sync, ldmatrix, stmatrix, movmatrix.
 //
 // Accumulation: products are exact, the sum over k and the accumulator is formed in double and
-// rounded once to the accumulator's type. wmma fragments hold element lane * n + i of the matrix in
-// row-major order (the ISA leaves the order open); mma fragments lie as the ISA defines.
+// rounded once to the accumulator's type. mma.sp expands A with its zeros first. wmma fragments
+// hold element lane * n + i of the matrix in row-major order (the ISA leaves the order open); mma
+// fragments lie as the ISA defines.
 #include "cudasim/exec/handlers_matrix.hpp"
 
 #include <bit>
@@ -13,17 +14,11 @@
 #include <tuple>
 #include <vector>
 
+#include "cudasim/exec/half.hpp"
+
 namespace cudasim::handlers {
 namespace {
 
-float half_to_float(std::uint16_t h) {
-  const std::uint32_t magnitude = h & 0x7fffu;
-  const std::uint32_t u = magnitude >= 0x7c00u
-                              ? (magnitude << 13) | 0x7f800000u
-                              : std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) *
-                                                             std::bit_cast<float>(0x77800000u));
-  return std::bit_cast<float>(u | static_cast<std::uint32_t>(h & 0x8000u) << 16);
-}
 std::uint16_t double_to_half(double v) {
   // Round to odd in float first, so that the second rounding is right.
   float f = static_cast<float>(v);
@@ -32,15 +27,7 @@ std::uint16_t double_to_half(double v) {
     if (std::fabs(static_cast<double>(f)) > std::fabs(v)) --u;
     f = std::bit_cast<float>(u | 1u);
   }
-  const auto u = std::bit_cast<std::uint32_t>(f);
-  const auto sign = static_cast<std::uint16_t>(u >> 16 & 0x8000u);
-  const std::uint32_t x = u & 0x7fffffffu;
-  if (x > 0x7f800000u) return 0x7fff;
-  if (x >= 0x477ff000u) return sign | 0x7c00u;
-  if (x < 0x38800000u)
-    return static_cast<std::uint16_t>(
-        sign | (std::bit_cast<std::uint32_t>(std::bit_cast<float>(x) + 0.5f) - 0x3f000000u));
-  return static_cast<std::uint16_t>(sign | ((x - 0x38000000u + 0xfffu + (x >> 13 & 1u)) >> 13));
+  return float_to_half(f);
 }
 double eight_bits(std::uint32_t b, int exponent_bits) {
   const int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -165,7 +152,56 @@ void gather(const std::uint8_t* r, const std::int32_t* offsets, unsigned registe
   }
 }
 
+/// Puts the elements of a sparse A, m x k / 2, where the metadata says, m x k with zeros. Four bits
+/// tell two 2-bit places in a chunk: of 4 elements of 16 or 8 bits, of 4 pairs of 4-bit ones, of
+/// the halves of 2 tf32. A row's bits lie, 16 at a time, for 16-bit types and tf32 in thread 0
+/// (1: the second half) of the row's group of four, the row eight below in the upper half; for
+/// smaller ones in thread 0 (odd ones: the row eight below, 2 and 3: the second half).
+void expand(const std::uint8_t* r, std::int32_t metadata, const MatrixOp& o, const double* packed,
+            double* a) {
+  const auto* words = reinterpret_cast<const std::uint32_t*>(r + metadata);
+  const unsigned k = o.shape.k, bits = matrix_element_bits(o.a_type), columns = k / 2;
+  const unsigned chunk = bits == 32 ? 2 : bits == 4 ? 8 : 4, kept = chunk / 2;
+  const unsigned threads = 4 / metadata_selectors(o.shape, o.a_type);
+  for (unsigned row = 0; row < o.shape.m; ++row) {
+    const unsigned first = (row % 8) * 4 + o.selector * threads;
+    std::uint64_t places = 0;
+    if (bits >= 16) {
+      for (unsigned t = 0; t < threads; ++t)
+        places |= std::uint64_t{words[first + t] >> (row / 8 * 16) & 0xffff} << (16 * t);
+    } else {
+      for (unsigned t = 0; t < threads / 2; ++t)
+        places |= std::uint64_t{words[first + 2 * t + row / 8]} << (32 * t);
+    }
+    for (unsigned x = 0; x < k; ++x) a[row * k + x] = 0;
+    for (unsigned x = 0; x < columns; ++x) {
+      const auto four = static_cast<unsigned>(places >> (4 * (x / kept)) & 15);
+      const unsigned which = x % kept;  // of the chunk's elements that are there
+      const unsigned place = bits == 32  ? (four & 3) / 2
+                             : bits == 4 ? (four >> (2 * (which / 2)) & 3) * 2 + which % 2
+                                         : four >> (2 * which) & 3;
+      a[row * k + x / kept * chunk + place] = packed[row * columns + x];
+    }
+  }
+}
+
 }  // namespace
+
+unsigned metadata_selectors(const MatrixShape& s, Type type) {
+  if (s.m != 16 || s.n != 8) return 0;
+  switch (matrix_element_bits(type)) {
+    case 32:
+      return s.k == 8 ? 4 : s.k == 16 ? 2 : 0;
+    case 16:
+      return s.k == 16 ? 4 : s.k == 32 ? 2 : 0;
+    case 8:
+      return s.k == 64 ? 1 : s.k == 32 && (type == Type::s8 || type == Type::u8) ? 2 : 0;
+    case 4:
+      return s.k == 64 ? 2 : s.k == 128 ? 1 : 0;
+    default:
+      return 0;
+  }
+}
 
 unsigned matrix_element_bits(Type type) {
   switch (type) {
@@ -208,7 +244,13 @@ void matrix_multiply(std::uint8_t* r, const Op& op, std::uint32_t, Warp&) {
   const std::int32_t* offsets = op.extra->registers.data();
   const unsigned m = o.shape.m, n = o.shape.n, k = o.shape.k;
   double a[32 * 256], b[256 * 32], c[32 * 32];
-  gather(r, offsets + o.d, o.a, o.a_type, o.a_places, a);
+  if (o.sparse) {
+    double packed[16 * 64];
+    gather(r, offsets + o.d, o.a, o.a_type, o.a_places, packed);
+    expand(r, op.extra->registers.back(), o, packed, a);
+  } else {
+    gather(r, offsets + o.d, o.a, o.a_type, o.a_places, a);
+  }
   gather(r, offsets + o.d + o.a, o.b, o.b_type, o.b_places, b);
   gather(r, offsets + o.d + o.a + o.b, o.c, o.c_type, o.c_places, c);
   for (unsigned i = 0; i < m; ++i) {
@@ -439,6 +481,8 @@ MatrixOp unpack_matrix_op(const Extra& extra) {
   o.b_places = places(15);
   o.c_places = places(16);
   o.d_places = places(17);
+  o.sparse = v[18] != 0;
+  o.selector = static_cast<unsigned>(v[19]);
   return o;
 }
 

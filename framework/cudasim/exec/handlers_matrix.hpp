@@ -14,6 +14,10 @@ struct MatrixOp {
   Type d_type{}, a_type{}, b_type{}, c_type{};
   bool wmma = false, saturate = false;
   int bit_operation = 0;  ///< b1: 1 xor.popc, 2 and.popc
+  /// mma.sp: A holds every second element; the last register tells which, in the threads that the
+  /// selector names.
+  bool sparse = false;
+  unsigned selector = 0;
   /// Index in the row-major matrix of each fragment's elements, by lane, register and element.
   const std::uint16_t *a_places = nullptr, *b_places = nullptr, *c_places = nullptr,
                       *d_places = nullptr;
@@ -23,6 +27,8 @@ const std::uint16_t* matrix_places(const MatrixShape& shape, char which, bool wm
                                    unsigned registers, Type type);
 MatrixOp unpack_matrix_op(const Extra& extra);
 unsigned matrix_element_bits(Type type);
+/// mma.sp: how many values the sparsity selector may have; 0 where there is no such shape.
+unsigned metadata_selectors(const MatrixShape& shape, Type a_type);
 
 void matrix_multiply(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);
 void matrix_transfer(std::uint8_t* r, const Op& op, std::uint32_t mask, Warp& w);

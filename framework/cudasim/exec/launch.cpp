@@ -14,12 +14,6 @@
 namespace cudasim {
 namespace {
 
-double seconds_from_environment() {
-  const char* text = std::getenv("CUDASIM_WATCHDOG_SECONDS");
-  const double value = text == nullptr ? 0 : std::strtod(text, nullptr);
-  return value > 0 ? value : 60;
-}
-
 unsigned host_threads(const LaunchConfig& config) {
   if (config.threads != 0) return config.threads;
   const char* text = std::getenv("CUDASIM_THREADS");
@@ -172,8 +166,7 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
   launch.clusters = config.grid.count() / config.cluster.count();
   launch.grid_id = next_grid.fetch_add(1);
   launch.start = std::chrono::steady_clock::now();
-  const double limit =
-      config.watchdog_seconds > 0 ? config.watchdog_seconds : seconds_from_environment();
+  const double limit = config.watchdog_seconds > 0 ? config.watchdog_seconds : watchdog_seconds();
   launch.deadline = launch.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                        std::chrono::duration<double>(std::min(limit, 1e8)));
   launch.step_limit = config.watchdog_warp_instructions;
@@ -226,6 +219,12 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
 }
 
 }  // namespace
+
+double watchdog_seconds() {
+  const char* text = std::getenv("CUDASIM_WATCHDOG_SECONDS");
+  const double value = text == nullptr ? 0 : std::strtod(text, nullptr);
+  return value > 0 ? value : 60;
+}
 
 std::string_view fault_name(FaultKind kind) {
   switch (kind) {

@@ -18,6 +18,7 @@ struct Dim3 {
   std::uint64_t count() const { return std::uint64_t{x} * y * z; }
 };
 
+class DeviceRuntime;
 class Observer;
 
 /// The order in which blocks start.
@@ -40,8 +41,9 @@ struct LaunchConfig {
   /// Receives the device's printf text; empty: stdout.
   std::function<void(std::string_view)> print;
   BlockOrder order = BlockOrder::ascending;
-  std::uint64_t order_seed = 0;  ///< of BlockOrder::random
-  Observer* observer = nullptr;  ///< the checks; null: none
+  std::uint64_t order_seed = 0;             ///< of BlockOrder::random
+  Observer* observer = nullptr;             ///< the checks; null: none
+  DeviceRuntime* device_runtime = nullptr;  ///< what kernels may call besides; null: nothing
 };
 
 /// Why a launch stopped. Each maps to a CUDA error code in api.
@@ -77,6 +79,9 @@ struct Fault {
   /// One line for a person: what, where, which thread.
   std::string text() const;
 };
+
+/// How long a kernel may run, from CUDASIM_WATCHDOG_SECONDS.
+double watchdog_seconds();
 
 struct LaunchResult {
   Fault fault;

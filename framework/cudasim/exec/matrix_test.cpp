@@ -203,6 +203,87 @@ TEST_F(MatrixTest, MmaOfEveryTypeAndShape) {
   }
 }
 
+/// A matrix with half of its elements, those without, and the metadata words of a warp.
+struct Sparse {
+  Matrix whole, packed;
+  std::vector<std::uint64_t> metadata;
+};
+/// Of each chunk (4 elements; 2 of tf32; 8 of 4 bits, in pairs) a half is kept, by the ISA's
+/// figures: the threads with other lane numbers hold rubbish.
+Sparse halve(const Shape& s, const Element& e, const Matrix& full, unsigned selector,
+             unsigned selectors) {
+  Sparse sparse{Matrix(full.size()), {}, std::vector<std::uint64_t>(32, 0xdeadbeef)};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (lane % 4 / (4 / selectors) == selector) sparse.metadata[lane] = 0;
+  }
+  const unsigned unit = e.bits == 4 ? 2 : 1, places = e.bits == 32 ? 2 : 4;  // of a chunk
+  for (unsigned row = 0; row < s.m; ++row) {
+    for (unsigned chunk = 0; chunk < s.k / (unit * places); ++chunk) {
+      const unsigned low = (row + chunk) % (places - 1 + (places == 2 ? 1 : 0)),
+                     high = low + 1 + (row * 3 + chunk) % (places == 2 ? 1 : places - 1 - low);
+      const std::vector<unsigned> kept = places == 2 ? std::vector{low} : std::vector{low, high};
+      for (const unsigned place : kept) {
+        for (unsigned u = 0; u < unit; ++u) {
+          const unsigned at = row * s.k + (chunk * places + place) * unit + u;
+          sparse.whole[at] = full[at];
+          sparse.packed.push_back(full[at]);
+        }
+      }
+      const std::uint64_t bits = places == 2 ? (low == 0 ? 0b0100 : 0b1110) : high << 2 | low;
+      const unsigned group = row % 8 * 4 + selector * (4 / selectors);
+      const unsigned thread = e.bits >= 16 ? chunk / 4 : row / 8 + chunk / 8 * 2;
+      const unsigned shift = e.bits >= 16 ? chunk % 4 * 4 + row / 8 * 16 : chunk % 8 * 4;
+      sparse.metadata[group + thread] |= bits << shift;
+    }
+  }
+  return sparse;
+}
+
+TEST_F(MatrixTest, SparseMma) {
+  struct Case {
+    Shape shape;
+    std::string d, ab;
+    unsigned selectors;
+  };
+  const std::vector<Case> cases = {
+      {{16, 8, 16}, "f16", "f16", 4},  {{16, 8, 16}, "f32", "bf16", 4},
+      {{16, 8, 32}, "f32", "f16", 2},  {{16, 8, 8}, "f32", "tf32", 4},
+      {{16, 8, 16}, "f32", "tf32", 2}, {{16, 8, 32}, "s32", "s8", 2},
+      {{16, 8, 64}, "s32", "u8", 1},   {{16, 8, 64}, "s32", "s4", 2},
+      {{16, 8, 128}, "s32", "u4", 1},  {{16, 8, 64}, "f32", "e4m3", 1}};
+  for (const Case& c : cases) {
+    for (unsigned selector = 0; selector < c.selectors; ++selector) {
+      const Shape &s = c.shape, half{s.m, s.n, s.k / 2};
+      const Element &ed = kElements.at(c.d), &e = kElements.at(c.ab);
+      const Sparse a = halve(s, e, make(e, s.m, s.k, 1), selector, c.selectors);
+      const Matrix b = make(e, s.k, s.n, 2), m = make(ed, s.m, s.n, 3);
+      const auto fa = fragment('a', half, e, a.packed), fb = fragment('b', s, e, b),
+                 fc = fragment('c', s, ed, m),
+                 wanted = fragment('c', s, ed, multiply(s, a.whole, b, m));
+      const std::size_t nd = wanted.size() / 32, na = fa.size() / 32, nb = fb.size() / 32;
+      const std::string name =
+          (selector % 2 == 0 ? "mma.sp.sync" : "mma.sp::ordered_metadata.sync") +
+          std::string(".aligned.m16n8k") + std::to_string(s.k) + ".row.col." + c.d + "." + c.ab +
+          "." + c.ab + "." + c.d;
+      compile(
+          ".visible .entry k(.param .u64 pd, .param .u64 pa, .param .u64 pb, .param .u64 pc, "
+          ".param "
+          ".u64 pe)\n{ .reg .b32 lane; .reg .b64 x;\n" +
+          declare("d", nd, false) + declare("a", na, false) + declare("b", nb, false) +
+          declare("c", nd, false) + declare("e", 1, false) + "mov.u32 lane, %tid.x;\n" +
+          transfer("a", na, false, false) + transfer("b", nb, false, false) +
+          transfer("c", nd, false, false) + transfer("e", 1, false, false) + name + " " +
+          list("d", nd) + ", " + list("a", na) + ", " + list("b", nb) + ", " + list("c", nd) +
+          ", e0, " + std::to_string(selector) + ";\n" + transfer("d", nd, false, true) + "ret; }");
+      ASSERT_FALSE(HasFatalFailure());
+      const auto out = array(std::vector<std::uint64_t>(wanted.size()));
+      const auto result = run({1}, {32}, out, array(fa), array(fb), array(fc), array(a.metadata));
+      ASSERT_FALSE(result.fault) << name << ": " << result.fault.text();
+      EXPECT_EQ(read<std::uint64_t>(out, wanted.size()), wanted) << name << " " << selector;
+    }
+  }
+}
+
 TEST_F(MatrixTest, MmaOfSingleBits) {
   for (const Shape s : {Shape{8, 8, 128}, Shape{16, 8, 128}, Shape{16, 8, 256}}) {
     const std::string shape = "m" + std::to_string(s.m) + "n8k" + std::to_string(s.k);

@@ -850,7 +850,8 @@ void Parser::close_over(Function& kernel) {
   std::set<const Variable*> shared;
   bool indirect = false;
   auto visit = [&](const Function* f) {
-    if (f != nullptr && f->defined && seen.insert(f).second) order.push_back(f);
+    // A kernel that is named is launched, not called.
+    if (f != nullptr && f->defined && !f->entry && seen.insert(f).second) order.push_back(f);
   };
   auto mention = [&](auto&& self, const Operand& operand) -> void {
     if (!operand.name.empty()) {

@@ -66,6 +66,16 @@ TEST(Parser, ErrorsNameLineAndColumn) {
   EXPECT_THROW(parse(".version 99.0"), ParseError);
 }
 
+TEST(Parser, AKernelThatIsNamedIsNotCalled) {
+  const auto module = parse(kHead + R"(
+.func f() { ret; }
+.visible .entry child(.param .u32 n) { .shared .b8 tile[64]; ret; }
+.visible .entry k() { .reg .b64 %rd<2>; mov.u64 %rd1, child; call f; ret; })");
+  const Kernel* k = module->find_kernel("k");
+  EXPECT_EQ(k->reachable, (std::vector<const Function*>{k, module->find_function("f")}));
+  EXPECT_EQ(k->static_shared_bytes, 0u);
+}
+
 TEST(Parser, JoinedTextsKeepTheirFilesAndShareWeakFunctions) {
   // What -rdc leaves of two objects: each counts its files from 1, both bring an inline function.
   const auto text = [](const std::string& kernel, const std::string& file) {

@@ -67,13 +67,17 @@ int main() {
   CHECK_CODE(cudaErrorIllegalInstruction,
              launched(".visible .entry k() { .reg .b32 r; frob.u32 r, r; ret; }"));
   CHECK(cudasim_text("cudasimLastFault").find("frob.u32 r, r") != std::string::npos);
-  CHECK_CODE(
-      cudaErrorIllegalInstruction,
-      launched(
-          ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);"
-          ".visible .entry k() { .param .b64 a; .param .b64 b; .param .b32 r;"
-          "call.uni (r), __cudaCDP2LaunchDeviceV2, (a, b); ret; }"));
-  CHECK(cudasim_text("cudasimLastFault").find("dynamic parallelism") != std::string::npos);
+  // The device's runtime: a launch of nothing is an error code, a condition that isn't a fault.
+  OK(launched(
+      ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);"
+      ".visible .entry k() { .param .b64 a; .param .b64 b; .param .b32 r;"
+      "call.uni (r), __cudaCDP2LaunchDeviceV2, (a, b); ret; }"));
+  CHECK_CODE(cudaErrorIllegalAddress,
+             launched(".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);"
+                      ".visible .entry k() { .param .b64 h; .param .b32 v;"
+                      "st.param.b64 [h], 99; st.param.b32 [v], 1;"
+                      "call.uni cudaGraphSetConditional, (h, v); ret; }"));
+  CHECK(cudasim_text("cudasimLastFault").find("no condition") != std::string::npos);
   CHECK_CODE(cudaErrorIllegalAddress,
              launched(".visible .entry k() { .local .b8 big[100000]; call.uni f; ret; }"
                       ".func f() { .local .b8 more[200000]; call.uni f; ret; }"));

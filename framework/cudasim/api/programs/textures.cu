@@ -12,6 +12,17 @@ __global__ void fetch(cudaTextureObject_t t, int* out) {
 __global__ void write(cudaSurfaceObject_t s) {
   surf2Dwrite(threadIdx.x * 10.0f + blockIdx.x, s, threadIdx.x * 4, blockIdx.x);
 }
+/// sust.p: coordinates in elements, components converted to the surface's format.
+__global__ void write_formatted(cudaSurfaceObject_t s, bool four) {
+  const int x = threadIdx.x, y = blockIdx.x;
+  const float a = x + 0.5f, b = -y;
+  if (four)
+    asm volatile("sust.p.2d.v4.b32.trap [%0, {%1, %2}], {%3, %4, %3, %4};" ::"l"(s), "r"(x), "r"(y),
+                 "f"(a), "f"(b));
+  else
+    asm volatile("sust.p.2d.b32.trap [%0, {%1, %2}], {%3};" ::"l"(s), "r"(x), "r"(y),
+                 "r"(x + 0x1200));
+}
 __global__ void normalized(cudaTextureObject_t t, float* out) {
   out[threadIdx.x] = tex2D<float>(t, (threadIdx.x + 0.5f) / 4, 0.5f);
 }
@@ -140,7 +151,64 @@ void cubes() {
   CHECK(got[0] == 3 && got[1] == 9);
 }
 
+template <typename T>
+std::vector<T> formatted(int width, int height) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<T>();
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  OK(cudaMallocArray(&resource.res.array.array, &format, width, height, cudaArraySurfaceLoadStore));
+  cudaSurfaceObject_t surface;
+  OK(cudaCreateSurfaceObject(&surface, &resource));
+  write_formatted<<<height, width>>>(surface, sizeof(T) > 1);
+  std::vector<T> out(width * height);
+  OK(cudaMemcpy2DFromArray(out.data(), width * sizeof(T), resource.res.array.array, 0, 0,
+                           width * sizeof(T), height, cudaMemcpyDeviceToHost));
+  OK(cudaDestroySurfaceObject(surface));
+  OK(cudaFreeArray(resource.res.array.array));
+  return out;
+}
+
+void formatted_stores() {
+  const auto floats = formatted<float2>(8, 4);
+  CHECK(floats[2 * 8 + 5].x == 5.5f && floats[2 * 8 + 5].y == -2.0f);
+  const auto halves = formatted<ushort4>(8, 4);  // integers take the words' low bits
+  CHECK(halves[9].x == 0 && halves[9].y == 0);
+  const auto bytes = formatted<unsigned char>(8, 4);
+  CHECK(bytes[3 * 8 + 7] == 7);
+}
+
+/// Sectors of texture fetches: rows and columns of an array cost about the same, a copy in linear
+/// memory shows the stride.
+__global__ void rows(cudaTextureObject_t t, float* out) {
+  out[threadIdx.x] = tex2D<float>(t, threadIdx.x + 0.5f, 0.5f);
+}
+__global__ void columns(cudaTextureObject_t t, float* out) {
+  out[threadIdx.x] = tex2D<float>(t, 0.5f, threadIdx.x + 0.5f);
+}
+long sectors_of(const std::string& kernel) {
+  const std::string json = cudasim_text("cudasimCountersJson"), field = "\"global_load_sectors\":";
+  const auto at = json.find("\"" + kernel + "(");
+  CHECK(at != std::string::npos);
+  return std::atol(json.c_str() + json.find(field, at) + field.size());
+}
+void texture_sectors() {
+  const cudaArray_t array = numbered(cudaExtent{64, 64, 0}, 0);
+  const auto texture = texture_of(array, cudaAddressModeClamp, cudaFilterModePoint, false);
+  float* out;
+  OK(cudaMalloc(&out, 32 * sizeof(float)));
+  rows<<<1, 32>>>(texture, out);
+  columns<<<1, 32>>>(texture, out);
+  OK(cudaDeviceSynchronize());
+  if (cudasim_text("cudasimCountersJson").empty()) return;  // a GPU
+  CHECK(sectors_of("rows") == 8);                           // 16 B wide
+  CHECK(sectors_of("columns") == 16);                       // two rows high
+  OK(cudaDestroyTextureObject(texture));
+  OK(cudaFree(out));
+}
+
 int main() {
+  formatted_stores();
+  texture_sectors();
   one_dimension();
   three_dimensions_and_layers();
   cubes();

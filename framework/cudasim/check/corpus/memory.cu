@@ -39,6 +39,40 @@ CASE(negative_right) {
   negative_right<<<1, 64>>>(x, y);
 }
 
+// Overruns one shared array into its neighbour, which is within the block's memory.
+__global__ void variable_wrong(float* x, int n) {
+  __shared__ float a[64], b[64];
+  a[threadIdx.x] = 0;
+  b[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  float sum = 0;
+  for (int i = 0; i <= n; ++i) sum += a[i];  // variable_wrong: out-of-bounds
+  x[threadIdx.x] = sum + b[threadIdx.x];
+}
+__global__ void variable_right(float* x, int n) {
+  __shared__ float a[64], b[64];
+  a[threadIdx.x] = 0;
+  b[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += a[i] + b[i];
+  __syncthreads();
+  // Pointers that are one or the other, and a difference of two.
+  float* either = n > 32 ? a : b;
+  const long between = b - a;
+  either[threadIdx.x ^ 1] += static_cast<float>(between);
+  __syncthreads();
+  x[threadIdx.x] = sum + a[threadIdx.x] + *(a + between + threadIdx.x);
+}
+CASE(variable_wrong) {
+  Array<float> x(64);
+  variable_wrong<<<1, 64>>>(x, 64);
+}
+CASE(variable_right) {
+  Array<float> x(64);
+  variable_right<<<1, 64>>>(x, 64);
+}
+
 __global__ void misaligned_wrong(float* x) {
   float4* v = reinterpret_cast<float4*>(x + 1);
   v[threadIdx.x] = make_float4(1, 2, 3, 4);  // misaligned_wrong: misaligned
