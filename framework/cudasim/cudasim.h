@@ -48,7 +48,8 @@ unsigned cudasimHostThreads(void);
  * {"schema":"cudasim.finding/1", "check":"racecheck",
  *  "kind": memcheck: out-of-bounds (of an allocation, or of the shared variable that an address is
  *                    derived from), misaligned, use-after-free, host-memory, read-only,
- *                    double-free, invalid-free; racecheck: race, same-value (a warning);
+ *                    double-free, invalid-free; racecheck: race (also between kernels and
+ *                    copies of streams that nothing orders), same-value (a warning);
  *          initcheck: uninitialized; synccheck: divergent-barrier, exited-threads, bad-count,
  *                    bad-mask, deadlock; leakcheck: leak
  *  "severity":"error" or "warning", "message", "count":n,

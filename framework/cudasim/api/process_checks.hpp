@@ -36,6 +36,14 @@ class ProcessChecks {
   void copied(const DeviceMemory& memory, const void* to, const void* from, std::uint64_t bytes) {
     if (checks_.has(Check::initcheck)) Checker::host_copied(memory, to, from, bytes);
   }
+  /// Where the work that is done from now on stands in the order of streams.
+  void set_order(const StreamOrder& order) {
+    if (checks_.has(Check::racecheck)) checker_->set_order(order);
+  }
+  /// Work of a stream reads or writes device memory.
+  void touched(const DeviceMemory& memory, const void* at, std::uint64_t bytes, bool write) {
+    if (checks_.has(Check::racecheck)) checker_->host_touched(memory, at, bytes, write);
+  }
   void freeing(const Region* region);
   /// A call of the host that memcheck finds wrong.
   void host_error(const char* kind, const std::string& message, std::uint64_t address,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cudasim/api/process_checks.hpp"
 #include "cudasim/api/runtime.hpp"
 
 namespace cudasim {
@@ -56,6 +57,7 @@ cudaError_t Streams::destroy(Runtime& runtime, cudaStream_t handle) {
   for (auto& [event_handle, event] : events_) {
     if (event->stream == at->second.get()) event->stream = nullptr;
   }
+  gone_.join(at->second->known);
   streams_.erase(at);
   return error;
 }
@@ -90,8 +92,48 @@ void Streams::advance(CUstream_st& stream, double seconds, Engine engine) {
   if (engine != Engine::none) busy = stream.clock;
 }
 
+void Streams::host_knows(const CUstream_st& stream) {
+  host_known_.join(stream.known);
+  if (&stream != legacy_.get()) return;
+  host_known_.join(per_thread_->known);
+  host_known_.join(gone_);
+  for (const auto& [handle, other] : streams_) {
+    if (other->blocking()) host_known_.join(other->known);
+  }
+}
+
+StreamOrder Streams::next_order(CUstream_st& stream, const Work& work) {
+  StreamOrder order;
+  if (!ProcessChecks::get().has(Check::racecheck)) return order;
+  stream.known.join(host_known_);
+  if (&stream == legacy_.get()) {
+    stream.known.join(per_thread_->known);
+    stream.known.join(gone_);
+    for (const auto& [handle, other] : streams_) {
+      if (other->blocking()) stream.known.join(other->known);
+    }
+  } else if (stream.blocking()) {
+    stream.known.join(legacy_->known);
+  }
+  const auto* mark = dynamic_cast<const EventWork*>(&work);
+  if (mark != nullptr && mark->wait) stream.known.join(mark->event->known);
+  // Without streams of its own a program has one order.
+  if (!streams_.empty()) {
+    order.stream = stream.id;
+    order.number = ++stream.submitted;
+    order.before = stream.known;
+    order.host = host_known_;
+    stream.known.done[stream.id] = order.number;
+  }
+  if (mark != nullptr && !mark->wait) mark->event->known = stream.known;
+  // What a host function does may order the host, by means of the program's own.
+  if (work.type() == cudaGraphNodeTypeHost) host_known_.join(stream.known);
+  return order;
+}
+
 cudaError_t Streams::host_waits(Runtime& runtime, CUstream_st& stream) {
   cudaError_t error = drain(runtime, stream);
+  host_knows(stream);
   // The legacy stream is waited for with all streams that it would wait for.
   if (&stream == legacy_.get()) {
     const cudaError_t other = settle(runtime, stream, kAll);
@@ -107,10 +149,12 @@ cudaError_t Streams::host_waits_for_all(Runtime& runtime) {
     const cudaError_t error = drain(runtime, stream);
     if (first == cudaSuccess) first = error;
     host_clock_ = std::max(host_clock_, stream.clock);
+    host_known_.join(stream.known);
   };
   wait(*legacy_);
   wait(*per_thread_);
   for (const auto& [handle, stream] : streams_) wait(*stream);
+  host_known_.join(gone_);
   return first;
 }
 
@@ -118,13 +162,18 @@ cudaError_t Streams::host_waits(Runtime& runtime, CUevent_st& event) {
   cudaError_t error = cudaSuccess;
   if (event.stream != nullptr) error = drain(runtime, *event.stream, event.number);
   host_clock_ = std::max(host_clock_, event.time);
+  host_known_.join(event.known);
   return error;
 }
 
 void Streams::finish(Runtime& runtime) {
   drain(runtime, *legacy_);
   drain(runtime, *per_thread_);
-  for (const auto& [handle, stream] : streams_) drain(runtime, *stream);
+  for (const auto& [handle, stream] : streams_) {
+    drain(runtime, *stream);
+    host_known_.join(stream->known);
+  }
+  host_knows(*legacy_);
 }
 
 bool Streams::pending(const CUevent_st& event) const {
@@ -158,7 +207,7 @@ cudaError_t Streams::drain(Runtime& runtime, CUstream_st& stream, std::uint64_t 
     }
     if (runtime.sticky() == cudaSuccess) {
       const double waited = std::exchange(host_clock_, queued.host_clock);
-      const cudaError_t own = run(runtime, stream, *queued.work);
+      const cudaError_t own = run(runtime, stream, *queued.work, queued.order);
       host_clock_ = waited;
       if (error == cudaSuccess) error = own;
     }
@@ -167,10 +216,11 @@ cudaError_t Streams::drain(Runtime& runtime, CUstream_st& stream, std::uint64_t 
   return first != cudaSuccess ? first : runtime.sticky();
 }
 
-void Streams::enqueue(CUstream_st& stream, std::unique_ptr<Work> work) {
+void Streams::enqueue(CUstream_st& stream, std::unique_ptr<Work> work, StreamOrder order) {
   QueuedWork queued;
   queued.number = ++submitted_;
   queued.host_clock = host_clock_;
+  queued.order = std::move(order);
   if (const auto* mark = dynamic_cast<const EventWork*>(work.get())) {
     if (mark->wait) {
       queued.after = mark->event->stream;
@@ -184,7 +234,9 @@ void Streams::enqueue(CUstream_st& stream, std::unique_ptr<Work> work) {
   stream.queue.push_back(std::move(queued));
 }
 
-cudaError_t Streams::run(Runtime& runtime, CUstream_st& stream, Work& work) {
+cudaError_t Streams::run(Runtime& runtime, CUstream_st& stream, Work& work,
+                         const StreamOrder& order) {
+  ProcessChecks::get().set_order(order);
   double seconds = 0;
   const cudaError_t error = work.run(runtime, stream, seconds);
   advance(stream, seconds, work.engine());
@@ -222,14 +274,15 @@ cudaError_t Streams::submit(Runtime& runtime, cudaStream_t handle, std::unique_p
       }
     }
   }
-  if (!deferred_) return run(runtime, *stream, *work);
+  StreamOrder order = next_order(*stream, *work);
+  if (!deferred_) return run(runtime, *stream, *work, order);
   if (work->may_wait(runtime)) {
-    enqueue(*stream, std::move(work));
+    enqueue(*stream, std::move(work), std::move(order));
     return cudaSuccess;
   }
   cudaError_t error = drain(runtime, *stream);
   if (error == cudaSuccess) error = settle(runtime, *stream, kAll);
-  return error == cudaSuccess ? run(runtime, *stream, *work) : error;
+  return error == cudaSuccess ? run(runtime, *stream, *work, order) : error;
 }
 
 }  // namespace cudasim

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cudasim/api/work.hpp"
+#include "cudasim/check/stream_order.hpp"
 
 struct CUstream_st;
 
@@ -23,6 +24,7 @@ struct QueuedWork {
   CUstream_st* after = nullptr;  ///< must have done its work up to number after_number
   std::uint64_t after_number = 0;
   double host_clock = 0;  ///< when it was submitted
+  StreamOrder order;
 };
 
 }  // namespace cudasim
@@ -36,6 +38,8 @@ struct CUstream_st {
   std::shared_ptr<cudasim::Capture> capture;
   std::vector<CUgraphNode_st*> frontier;  ///< what the next captured node depends on
   std::deque<cudasim::QueuedWork> queue;
+  cudasim::StreamClock known;  ///< what its next work comes after
+  std::uint64_t submitted = 0;
   bool blocking() const { return (flags & cudaStreamNonBlocking) == 0; }
 };
 
@@ -45,6 +49,7 @@ struct CUevent_st {
   double time = 0;                ///< model time, seconds
   CUstream_st* stream = nullptr;  ///< its latest record is work `number` of this stream
   std::uint64_t number = 0;
+  cudasim::StreamClock known;                 ///< done once its latest record is
   std::shared_ptr<cudasim::Capture> capture;  ///< recorded in a stream that was capturing
   std::vector<CUgraphNode_st*> frontier;
 };
@@ -97,8 +102,11 @@ class Streams {
   cudaError_t drain(Runtime& runtime, CUstream_st& stream, std::uint64_t number = kAll);
   /// Does what work of this number in the stream implicitly waits for in other streams.
   cudaError_t settle(Runtime& runtime, CUstream_st& stream, std::uint64_t number);
-  void enqueue(CUstream_st& stream, std::unique_ptr<Work> work);
-  cudaError_t run(Runtime& runtime, CUstream_st& stream, Work& work);
+  void enqueue(CUstream_st& stream, std::unique_ptr<Work> work, StreamOrder order);
+  cudaError_t run(Runtime& runtime, CUstream_st& stream, Work& work, const StreamOrder& order);
+  /// Where new work of the stream stands; events that it records or waits for are accounted for.
+  StreamOrder next_order(CUstream_st& stream, const Work& work);
+  void host_knows(const CUstream_st& stream);
 
   std::unique_ptr<CUstream_st> legacy_, per_thread_;
   std::map<cudaStream_t, std::unique_ptr<CUstream_st>> streams_;
@@ -107,6 +115,8 @@ class Streams {
   std::uint64_t submitted_ = 0;
   bool deferred_ = false;
   double host_clock_ = 0;
+  StreamClock host_known_;
+  StreamClock gone_;  ///< what streams that were destroyed had been given
   double engine_clock_[3] = {};
 };
 

@@ -87,20 +87,28 @@ std::unique_ptr<Work> KernelWork::clone() const {
 
 cudaError_t CopyWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
   const std::uint64_t bytes = std::uint64_t{width} * height * depth;
+  const auto touched = [&](const void* at, std::uint64_t size, bool write) {
+    ProcessChecks::get().touched(runtime.memory, at, size, write);
+  };
   for (std::size_t z = 0; z < depth; ++z) {
     std::uint8_t* target = to + z * to_slice;
     const std::uint8_t* source = from + z * from_slice;
     if (height == 1 || (to_pitch == width && from_pitch == width)) {
       std::memmove(target, source, width * height);
+      touched(source, width * height, false);
+      touched(target, width * height, true);
       ProcessChecks::get().copied(runtime.memory, target, source, width * height);
       continue;
     }
     for (std::size_t y = 0; y < height; ++y) {
       std::memmove(target + y * to_pitch, source + y * from_pitch, width);
+      touched(source + y * from_pitch, width, false);
+      touched(target + y * to_pitch, width, true);
       ProcessChecks::get().copied(runtime.memory, target + y * to_pitch, source + y * from_pitch,
                                   width);
     }
   }
+  ProcessChecks::get().flush();
   seconds = copy_bound(bytes, link != Engine::none);
   runtime.record.add_copy(bytes, seconds);
   return cudaSuccess;
@@ -117,6 +125,7 @@ cudaError_t FillWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
     for (std::size_t y = 0; y < height; ++y) {
       std::uint8_t* row = to + z * slice + y * pitch;
       ProcessChecks::get().wrote(runtime.memory, row, width);
+      ProcessChecks::get().touched(runtime.memory, row, width, true);
       if (element == 1) {
         std::memset(row, static_cast<int>(value), width);
         continue;
@@ -126,6 +135,7 @@ cudaError_t FillWork::run(Runtime& runtime, CUstream_st&, double& seconds) {
       }
     }
   }
+  ProcessChecks::get().flush();
   seconds = fill_bound(std::uint64_t{width} * height * depth);
   return cudaSuccess;
 }
@@ -142,6 +152,7 @@ cudaError_t EventWork::run(Runtime& runtime, CUstream_st& stream, double&) {
     return cudaSuccess;
   }
   event->recorded = true;
+  event->known.join(stream.known);  // a graph's record is seen here alone
   event->time = runtime.streams.now(stream);
   return cudaSuccess;
 }

@@ -45,12 +45,6 @@ bool reads_only(Touch t) {
   return t == Touch::read || t == Touch::volatile_read || t == Touch::atomic_read;
 }
 
-Dim3 block_id(std::uint64_t number, const Dim3& grid) {
-  return {static_cast<std::uint32_t>(number % grid.x),
-          static_cast<std::uint32_t>(number / grid.x % grid.y),
-          static_cast<std::uint32_t>(number / grid.x / grid.y)};
-}
-
 CheckedBlock& state_of(const Block& block) {
   return *static_cast<CheckedBlock*>(static_cast<RaceBlock*>(block.observed));
 }
@@ -80,8 +74,20 @@ const Op* Checker::begin(LaunchState& launch) {
   return made->code.data();
 }
 
-void Checker::end(LaunchState&) {
+void Checker::end(LaunchState& launch) {
   const std::lock_guard lock(mutex_);
+  if (has(Check::racecheck) && order_.number != 0 && !launch.fault) {
+    const auto party = std::make_shared<StreamParty>(
+        StreamParty{order_, launch.program->kernel->decoded, launch.program, launch.config->grid,
+                    launch.config->block, launch.memory});
+    for (const Region* region : races_.touched()) {
+      if (!region->live || region->kind == RegionKind::device_heap) continue;
+      RegionShadow& shadow = RegionShadow::of(*region);
+      find_stream_races(shadow.history(), *party, shadow.race(*region), findings_);
+      shadow.history().prune(order_);
+      shadow.history().past.push_back({party, shadow.take_race(), 0, 0, false});
+    }
+  }
   for (auto& [key, noted] : noted_) {
     noted.finding.count = noted.count;
     findings_.add(std::move(noted.finding));
@@ -215,22 +221,8 @@ void Checker::cluster_completed(Cluster& cluster) {
 }
 Place Checker::place(std::uint64_t block, unsigned warp, unsigned lane, std::uint32_t pc,
                      std::string access) const {
-  Place p;
-  p.access = std::move(access);
-  p.block = block_id(block, launch_->config->grid);
-  const Dim3& b = launch_->config->block;
-  const std::uint32_t t = warp * kWarpSize + lane;
-  p.thread = {t % b.x, t / b.x % b.y, t / b.x / b.y};
-  const OpInfo& info = launch_->program->info[pc];
-  if (info.instruction == nullptr) return p;
-  p.instruction = info.instruction->text;
-  p.ptx_line = info.instruction->line;
-  const auto& files = launch_->program->module->files;
-  if (const auto file = files.find(info.instruction->source.file); file != files.end()) {
-    p.file = file->second;
-    p.line = info.instruction->source.line;
-  }
-  return p;
+  return place_in(*launch_->program, launch_->config->grid, launch_->config->block, block, warp,
+                  lane, pc, std::move(access));
 }
 
 void Checker::describe_address(std::uint64_t address, const Block& block, Finding& f) const {
@@ -353,6 +345,29 @@ bool Checker::fault(const Warp& w, FaultKind kind, const std::string& message, u
   auto& state = *static_cast<CheckedWarp*>(w.observed);
   const std::lock_guard lock(mutex_);
   return state.skipping && ++skipped_ <= kMostSkipped;
+}
+
+void Checker::host_touched(const DeviceMemory& memory, const void* at, std::uint64_t bytes,
+                           bool write) {
+  const auto begin = reinterpret_cast<std::uint64_t>(at);
+  const Region* region = memory.find(begin);
+  if (region == nullptr || order_.number == 0) return;
+  const auto party = std::make_shared<StreamParty>();
+  party->order = order_;
+  party->memory = &memory;
+  StreamHistory& history = RegionShadow::of(*region).history();
+  find_stream_races(history, *party, begin, begin + bytes, write, findings_);
+  // The rows of one box are one piece of work.
+  if (!history.past.empty() && history.past.back().shadow == nullptr) {
+    StreamHistory::Past& last = history.past.back();
+    if (last.party->order.stream == order_.stream && last.party->order.number == order_.number &&
+        last.write == write && begin == last.end) {
+      last.end += bytes;
+      return;
+    }
+  }
+  history.prune(order_);
+  history.past.push_back({party, nullptr, begin, begin + bytes, write});
 }
 
 void Checker::host_wrote(const DeviceMemory& memory, const void* to, std::uint64_t bytes) {

@@ -12,6 +12,7 @@
 #include "cudasim/check/options.hpp"
 #include "cudasim/check/race.hpp"
 #include "cudasim/check/shared_bounds.hpp"
+#include "cudasim/check/stream_race.hpp"
 #include "cudasim/exec/observer.hpp"
 
 namespace cudasim {
@@ -70,6 +71,11 @@ class Checker final : public Observer {
   static void host_copied(const DeviceMemory& memory, const void* to, const void* from,
                           std::uint64_t bytes);
 
+  /// Where the work that is done from now on stands in the order of streams.
+  void set_order(StreamOrder order) { order_ = std::move(order); }
+  /// A copy or fill reads or writes memory (racecheck).
+  void host_touched(const DeviceMemory& memory, const void* at, std::uint64_t bytes, bool write);
+
   bool has(Check check) const { return checks_.has(check); }
 
  private:
@@ -100,6 +106,7 @@ class Checker final : public Observer {
   Findings& findings_;
   RaceDetector races_;
   std::unordered_map<const Program*, std::unique_ptr<Instrumented>> programs_;
+  StreamOrder order_;
   LaunchState* launch_ = nullptr;
   const Instrumented* current_ = nullptr;
   std::uint64_t skipped_ = 0;

@@ -90,6 +90,7 @@ void RaceDetector::begin(const LaunchState& launch) {
   locks_ = !launch.single_worker;
   words_.clear();
   any_words_ = false;
+  touched_.clear();
 }
 
 void RaceDetector::start(RaceBlock& b, const Block& block) {
@@ -132,7 +133,10 @@ RaceShadow* RaceDetector::shadow_of(const Block& block, std::uint64_t address, s
   if (region == nullptr || region->kind == RegionKind::constant) return nullptr;
   end = region->base + region->size;
   RaceShadow& shadow = RegionShadow::of(*region).race(*region);
-  shadow.enter(serial_);
+  if (shadow.enter(serial_)) {
+    const std::lock_guard lock(touched_mutex_);
+    touched_.push_back(region);
+  }
   b.last_base = region->base;
   b.last_end = end;
   b.last = &shadow;

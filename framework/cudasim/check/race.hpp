@@ -83,6 +83,8 @@ class RaceDetector {
   RaceDetector(Report report, void* context) : report_(report), context_(context) {}
 
   void begin(const LaunchState& launch);
+  /// Allocations that the launch has touched so far.
+  const std::vector<const Region*>& touched() const { return touched_; }
   void start(RaceBlock& state, const Block& block);
 
   /// The lanes of `mask` touch `bytes` at host addresses `a`. `values`: registers of a store, for
@@ -139,8 +141,8 @@ class RaceDetector {
   std::mutex words_mutex_;
   std::unordered_map<std::uint64_t, SyncWord> words_;  ///< in global memory
   std::atomic<bool> any_words_{false};
-  std::mutex shadows_mutex_;
-  std::vector<std::unique_ptr<RaceShadow>> shadows_;
+  std::mutex touched_mutex_;
+  std::vector<const Region*> touched_;
 };
 
 }  // namespace cudasim

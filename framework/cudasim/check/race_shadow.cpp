@@ -26,11 +26,12 @@ void RaceShadow::clear() {
   used_ = 0;
 }
 
-void RaceShadow::renew(std::uint64_t launch) {
+bool RaceShadow::renew(std::uint64_t launch) {
   const std::lock_guard lock(mutex_);
-  if (launch_.load() == launch) return;
+  if (launch_.load() == launch) return false;
   if (launch_.load() != 0) clear();
   launch_.store(launch, std::memory_order_release);
+  return true;
 }
 
 Cell* RaceShadow::take(std::size_t cells) {

@@ -72,14 +72,13 @@ class RaceShadow {
   void clear();
   /// Makes the segment's cells `bytes` wide; a coarse one is spread over them.
   void refine(Segment& segment, unsigned bytes);
-  /// Forgets what an earlier launch did; once for each launch.
-  void enter(std::uint64_t launch) {
-    if (launch_.load(std::memory_order_acquire) != launch) [[unlikely]]
-      renew(launch);
+  /// Forgets what an earlier launch did; true once for each launch.
+  bool enter(std::uint64_t launch) {
+    return launch_.load(std::memory_order_acquire) != launch && renew(launch);
   }
 
  private:
-  void renew(std::uint64_t launch);
+  bool renew(std::uint64_t launch);
   Cell* take(std::size_t cells);
 
   std::uint64_t base_, bytes_, mapped_ = 0;

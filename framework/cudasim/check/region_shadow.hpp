@@ -5,6 +5,7 @@
 
 #include "cudasim/check/init_shadow.hpp"
 #include "cudasim/check/race_shadow.hpp"
+#include "cudasim/check/stream_race.hpp"
 #include "cudasim/memory/memory.hpp"
 
 namespace cudasim {
@@ -25,10 +26,16 @@ class RegionShadow {
     return p != nullptr ? *p : make_init(region);
   }
   ~RegionShadow();
+  /// Between launches: what earlier work of streams did, and the last kernel's accesses to join it.
+  StreamHistory& history() { return history_; }
+  std::unique_ptr<RaceShadow> take_race() {
+    return std::unique_ptr<RaceShadow>(race_.exchange(nullptr));
+  }
 
  private:
   RaceShadow& make_race(const Region& region);
   InitShadow& make_init(const Region& region);
+  StreamHistory history_;
   std::atomic<RaceShadow*> race_{nullptr};
   std::atomic<InitShadow*> init_{nullptr};
 };

@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr const char* kUnits[] = {"async", "init", "memory", "race_global", "race_shared", "sync"};
+constexpr const char* kUnits[] = {"async",       "init",    "memory", "race_global",
+                                  "race_shared", "streams", "sync"};
 
 struct Mark {
   int line;
