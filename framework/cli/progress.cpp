@@ -24,6 +24,10 @@ void Progress::show(const model::AskProgress& p) {
   if (quiet_) return;
   const auto now = std::chrono::steady_clock::now();
   if (p.done <= 1) start_ = now;
+  // Between an answer and the next request nothing is in flight, for a moment.
+  if (p.in_flight == 0 && p.done < p.total && p.recorded < p.done &&
+      now - last_ < std::chrono::seconds(20))
+    return;
   const auto pause = std::chrono::milliseconds(terminal_ ? 100 : 10'000);
   if (now - last_ < pause && !(terminal_ && p.done == p.total)) return;
   last_ = now;

@@ -398,10 +398,11 @@ class Client::Round {
     TimePoint until = now + milliseconds(prompt ? 50 : options_.cancelled ? 100 : 1000);
     const TimePoint opens = throttle_.opens_at();
     // A closed throttle holds back retries and new requests alike.
+    const TimePoint due = waiting_.empty() ? until : std::max(waiting_.top().first, opens);
     if (!waiting_.empty() && active_.empty())
-      until = std::max(waiting_.top().first, opens);
-    else if (!waiting_.empty())
-      until = std::min(until, std::max(waiting_.top().first, opens));
+      until = due;
+    else if (!waiting_.empty())  // where all places are taken only a landing helps
+      until = throttle_.may_launch(due, active_.size()) ? std::min(until, due) : until;
     else if (opens > now)
       until = active_.empty() ? opens : std::min(until, opens);
     if (active_.empty() && (options_.cancelled || prompt))

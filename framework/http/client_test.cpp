@@ -249,6 +249,23 @@ TEST_F(ClientTest, WaitingForARetryHoldsNoPlace) {
   EXPECT_THAT(order, ElementsAre(1, 0));
 }
 
+TEST_F(ClientTest, ARetryThatWaitsForAPlaceDoesNotSpin) {
+  std::atomic<int> calls{0};
+  server.Get("/flaky", [&](const auto&, auto& response) { response.status = calls++ ? 200 : 500; });
+  ClientOptions o;
+  o.retry.first_delay = milliseconds(1);
+  int turns = 0;
+  o.cancelled = [&] {  // asked at each turn of the loop
+    ++turns;
+    return false;
+  };
+  const std::vector<Request> requests = {get("/flaky"), get("/slow")};  // 300 ms in the one place
+  const auto responses = Client(o).fetch_all(requests, 1);
+  EXPECT_TRUE(responses[0].ok());
+  EXPECT_TRUE(responses[1].ok());
+  EXPECT_LT(turns, 60);
+}
+
 TEST_F(ClientTest, AServiceThatIsDownCostsTheOthersOneAttempt) {
   std::vector<Request> requests(20, get("/status/429"));
   const auto responses = Client(options()).fetch_all(requests, 4);

@@ -116,6 +116,7 @@ class Asking {
       if (!flight.prefix.empty()) cold_.insert(flight.prefix);
       flights_.emplace(index, std::move(flight));
       ++progress_.in_flight;
+      if (options_.on_progress) options_.on_progress(progress_);
       return Next::request;
     }
     return todo_.empty() || cancelled() ? Next::end : Next::wait;

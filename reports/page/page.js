@@ -187,7 +187,7 @@
       both.map((m) => m.name + ": " + whole(m.without.tokens) + " tokens, " + percent(m.without.rate) + " to " + whole(m.with.tokens) + " tokens, " + percent(m.with.rate)).join("; "), 0,
       { type: "line", plugins: [arrows], data: { datasets: both.map((m, i) => {
         const colour = css(colours[i % colours.length]);
-        return { label: m.name, borderColor: colour, borderWidth: 2, pointRadius: 6, pointBorderColor: colour, pointBackgroundColor: [css("--card"), colour],
+        return { label: m.name, clip: 8, borderColor: colour, borderWidth: 2, pointRadius: 6, pointBorderColor: colour, pointBackgroundColor: [css("--card"), colour],
           data: [{ x: m.without.tokens, y: 100 * m.without.rate }, { x: m.with.tokens, y: 100 * m.with.rate }] };
       }) },
       options: options({ x: "tokens a trial", y: "% correct", xMore: { range: { type: "linear", beginAtZero: true, grace: "8%" } }, yMore: { range: { min: 0, max: 100 } } }) });
