@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include "history/runs_table.hpp"
 #include "history/store.hpp"
@@ -25,6 +26,16 @@ constexpr double kListMilliseconds = 100;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of all threads: tells a slow report from a busy machine.
+double cpu_seconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 double peak_megabytes() {
@@ -147,6 +158,7 @@ int main(int argc, char** argv) {
   bool good = true;
 
   auto start = std::chrono::steady_clock::now();
+  const double cpu = cpu_seconds();
   const auto results = report::collect_all({input}, {});
   fmt::print("{} trials\n  {:<20} {:8.2f} s\n", results.evaluations[0].trials.size(),
              "read and judge", seconds_since(start));
@@ -159,6 +171,8 @@ int main(int argc, char** argv) {
                static_cast<double>(text.size()) / 1e6);
   }
   good = check("report of all formats", seconds_since(start), kReportSeconds, "s") && good;
+  fmt::print("{:<34} {:8.2f} s on {} cores\n", "CPU time of that", cpu_seconds() - cpu,
+             std::thread::hardware_concurrency());
   good = check("peak memory", peak_megabytes(), kReportMegabytes, "MB") && good;
 
   {
