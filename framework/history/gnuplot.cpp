@@ -71,7 +71,8 @@ std::string gnuplot_script(const Trend& trend, const std::filesystem::path& file
     script += "EOD\n";
   }
   script += fmt::format(
-      "set title {}\nset xdata time\nset timefmt '%s'\nset format x '%m-%d\\n%H:%M'\n"
+      "set title {}\nset xdata time\nset timefmt '%s'\nset format x '%m-%d %H:%M'\n"
+      "set xtics rotate by 30 right\n"
       "set grid ytics lc rgb '#dddddd'\nset key outside right top\nset border 3\nset tics "
       "nomirror\n"
       "set ylabel {}\nset offsets graph 0.03, graph 0.03, graph 0.08, graph 0.05\n",

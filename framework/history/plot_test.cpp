@@ -88,6 +88,8 @@ TEST(Plot, MatrixShowsRatesOfCasesByRuns) {
 TEST(Plot, GnuplotDrawsWhateverTheNamesHold) {
   const auto dir = fs::path(testing::TempDir());
   EXPECT_THAT(gnuplot_script(trend_of(rows(4), Metric::lift), "x.svg"),
+              HasSubstr("format x '%m-%d %H:%M'\nset xtics rotate"));  // no two on one place
+  EXPECT_THAT(gnuplot_script(trend_of(rows(4), Metric::lift), "x.svg"),
               HasSubstr("'demo/it''s large'"));
   EXPECT_THROW(draw(matrix_of(columns()), dir / "x.pdf"), Error);
   EXPECT_THROW(draw(Trend{}, dir / "x.svg"), Error);

@@ -273,7 +273,7 @@
     const shown = rows.slice(state.page * ROWS, (state.page + 1) * ROWS);
     show("matrix", make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "case"), e.models.map((m) => make("th", { scope: "col" }, m.name)))),
       make("tbody", {}, shown.map((i) => make("tr", {}, make("th", { scope: "row" }, e.cases[i].id,
-        e.cases[i].suite ? make("small", { class: "quiet" }, " " + e.cases[i].suite) : null), e.models.map((m, j) => make("td", {}, cellButton(i, j)))))));
+        e.cases[i].suite && e.cases[i].suite !== e.cases[i].id ? make("small", { class: "quiet" }, " " + e.cases[i].suite) : null), e.models.map((m, j) => make("td", {}, cellButton(i, j)))))));
     show("found", rows.length + " of " + e.cases.length + " cases");
     const turn = (by) => () => { state.page += by; matrix(); byId("cases").scrollIntoView(); };
     show("pages", pages > 1 ? [make("button", { type: "button", disabled: state.page === 0, on: { click: turn(-1) } }, "Previous"),
