@@ -105,7 +105,7 @@ function(hone_add_kernel name)
     add_test(NAME kernels.${name}.gpu.${program} COMMAND sh -c
       "test -e /dev/nvidiactl || { echo 'no GPU: /dev/nvidiactl is absent'; exit 77; }; exec \"$@\""
       sh $<TARGET_FILE:${ARG_SUITE}_${program}> --candidate=${library} --device=gpu)
-    set_tests_properties(kernels.${name}.gpu.${program} PROPERTIES LABELS gpu TIMEOUT 300
+    set_tests_properties(kernels.${name}.gpu.${program} PROPERTIES LABELS gpu TIMEOUT 900
                          SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
   endforeach()
   _hone_json(json STRING name name STRING dir dir STRING suite ARG_SUITE STRING library library
@@ -142,5 +142,5 @@ endfunction()
 # no sandbox need hold.
 function(_hone_oracle_test test program labels)
   add_test(NAME ${test} COMMAND ${program} --allow-execution=unsandboxed ${ARGN})
-  set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT 300)
+  set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT 900)
 endfunction()

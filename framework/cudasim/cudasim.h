@@ -16,7 +16,8 @@
  *   CUDASIM_STREAMS=deferred      work of a stream is done when the host waits for it, as late as
  *                                 CUDA allows, and not when it is submitted: shows missing waits
  *   CUDASIM_THREADS=<n>           host threads that run blocks
- *   CUDASIM_WATCHDOG_SECONDS=<s>  a kernel that runs longer ends with cudaErrorLaunchTimeout
+ *   CUDASIM_WATCHDOG_SECONDS=<s>  a kernel that lasts and computes longer ends with
+ *                                 cudaErrorLaunchTimeout; on a busy machine by the clock 4 times s
  */
 #ifdef __cplusplus
 extern "C" {

@@ -229,7 +229,8 @@ const char* to_string(BuildOutcome outcome) {
 
 process::Limits BuildRequest::default_limits() {
   process::Limits limits;
-  limits.wall_seconds = 60;
+  limits.busy_seconds = 60;
+  limits.wall_seconds = 0;
   limits.address_space_bytes = uint64_t{4} << 30;
   limits.file_size_bytes = uint64_t{256} << 20;
   limits.processes = 64;

@@ -238,7 +238,7 @@ class Candidate {
         if (const cudaError_t error = upload(request, *buffer, buffers_[i]); error != cudaSuccess) {
           return error;
         }
-        const char* payload = buffers_[i].get() + request.guard_bytes;
+        const char* payload = buffers_[i].get() + buffer->lead;
         std::memcpy(&value.bits, &payload, sizeof payload);
       } else {
         value = std::get<Value>(request.arguments[next - 1]);
@@ -255,17 +255,15 @@ class Candidate {
   }
 
   static cudaError_t upload(const Call& request, const Buffer& buffer, DeviceBuffer& device) {
-    const std::size_t guard = request.guard_bytes, payload = buffer.bytes;
-    cudaError_t error = device.fit(payload + 2 * guard, request.fresh_buffers);
-    if (error == cudaSuccess && guard > 0) {
-      error = cudaMemset(device.get(), request.guard_byte, guard);
-      if (error == cudaSuccess) {
-        error = cudaMemset(device.get() + guard + payload, request.guard_byte, guard);
-      }
-    }
+    const std::size_t lead = buffer.lead, guard = request.guard_bytes, payload = buffer.bytes;
+    cudaError_t error = device.fit(lead + payload + guard, request.fresh_buffers);
+    if (error == cudaSuccess && lead > 0)
+      error = cudaMemset(device.get(), request.guard_byte, lead);
+    if (error == cudaSuccess && guard > 0)
+      error = cudaMemset(device.get() + lead + payload, request.guard_byte, guard);
     if (error != cudaSuccess || payload == 0) return error;
-    return buffer.content.empty() ? cudaMemset(device.get() + guard, buffer.poison, payload)
-                                  : cudaMemcpy(device.get() + guard, buffer.content.data(), payload,
+    return buffer.content.empty() ? cudaMemset(device.get() + lead, buffer.poison, payload)
+                                  : cudaMemcpy(device.get() + lead, buffer.content.data(), payload,
                                                cudaMemcpyHostToDevice);
   }
 

@@ -50,19 +50,24 @@ class HostCandidate : public Caller {
     ++calls;
     if (!finding.correct()) return finding;
     int n = 0;
+    leads.clear();
     for (const auto& argument : call.arguments) {
       if (const auto* buffer = std::get_if<protocol::Buffer>(&argument)) {
-        const std::string guard(call.guard_bytes, static_cast<char>(call.guard_byte));
+        const auto guard = [&](std::size_t bytes) {
+          return std::string(bytes, static_cast<char>(call.guard_byte));
+        };
         const std::string poison(buffer->bytes, static_cast<char>(buffer->poison));
-        returned.buffers.push_back(guard + (buffer->content.empty() ? poison : buffer->content) +
-                                   guard);
+        returned.buffers.push_back(guard(buffer->lead) +
+                                   (buffer->content.empty() ? poison : buffer->content) +
+                                   guard(call.guard_bytes));
+        leads.push_back(buffer->lead);
       } else {
         n = static_cast<int>(std::get<protocol::Value>(argument).bits);
       }
     }
     const auto payload = [&](int i) {
       return reinterpret_cast<float*>(returned.buffers[static_cast<std::size_t>(i)].data() +
-                                      call.guard_bytes);
+                                      leads[static_cast<std::size_t>(i)]);
     };
     returned.counters = R"({"total": {"launches": 1}})";
     returned.device_ms = 0.5;
@@ -71,7 +76,8 @@ class HostCandidate : public Caller {
   }
 
   int calls = 0;
-  Finding finding;  ///< returned without a call when it is not correct
+  std::vector<std::uint32_t> leads;  ///< of the last call's buffers
+  Finding finding;                   ///< returned without a call when it is not correct
 
  private:
   Body body_;

@@ -199,13 +199,13 @@ std::size_t first_not(std::string_view bytes, std::uint8_t value) {
   return bytes.find_first_not_of(static_cast<char>(value));
 }
 
-Finding judge_guards(const std::string& name, std::string_view raw, std::size_t guard) {
-  if (guard == 0) return {};
-  const std::string_view before = raw.substr(0, guard), after = raw.substr(raw.size() - guard);
+Finding judge_guards(const std::string& name, std::string_view raw, std::size_t lead,
+                     std::size_t guard) {
+  const std::string_view before = raw.substr(0, lead), after = raw.substr(raw.size() - guard);
   if (const std::size_t at = before.find_last_not_of(static_cast<char>(guard_byte));
       at != std::string_view::npos) {
     return {Outcome::memory_fault,
-            fmt::format("wrote outside {}: {} bytes before its start", name, guard - at)};
+            fmt::format("wrote outside {}: {} bytes before its start", name, lead - at)};
   }
   if (const std::size_t at = first_not(after, guard_byte); at != std::string_view::npos) {
     return {Outcome::memory_fault,
@@ -251,6 +251,13 @@ bool matches(double got, double want, double allowed, bool float32) {
   return std::abs(got - want) <= allowed;
 }
 
+/// Of the guard band before a call's `index`-th buffer. Shifted buffers differ in their alignment,
+/// so that to look at one says nothing of another.
+std::uint32_t lead_of(const Operation& operation, const CallPlan& plan, std::size_t index) {
+  const auto shift = static_cast<std::uint32_t>(operation.alignment * (1 + index % 3));
+  return plan.guard_bytes + (plan.shifted ? shift : 0);
+}
+
 }  // namespace
 
 protocol::Call make_call(const Operation& operation, const Problem& problem, const CallPlan& plan) {
@@ -259,13 +266,16 @@ protocol::Call make_call(const Operation& operation, const Problem& problem, con
   call.guard_byte = guard_byte;
   call.fresh_buffers = plan.fresh_buffers;
   call.flush_bytes = plan.flush_bytes;
-  std::size_t next = 0;
+  std::size_t next = 0, buffers = 0;
   for (const Parameter& parameter : operation.signature.parameters) {
     if (parameter.role == Role::stream) continue;
     const Argument& argument = problem.arguments.at(next++);
     if (parameter.is_buffer()) {
       const auto bytes = std::get<Tensor>(argument).bytes();
-      protocol::Buffer buffer{.bytes = bytes.size(), .poison = plan.poison, .content = {}};
+      protocol::Buffer buffer{.bytes = bytes.size(),
+                              .lead = lead_of(operation, plan, buffers++),
+                              .poison = plan.poison,
+                              .content = {}};
       if (parameter.role != Role::output) {
         buffer.content.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       }
@@ -348,16 +358,18 @@ Judgement judge_call(const Operation& operation, const Problem& problem,
     if (!parameter.is_buffer()) continue;
     const Tensor& tensor = std::get<Tensor>(sent);
     const std::size_t size = tensor.bytes().size();
+    const std::size_t lead = lead_of(operation, plan, buffer);
     if (buffer >= returned.buffers.size() ||
-        returned.buffers[buffer].size() != size + 2 * plan.guard_bytes) {
+        returned.buffers[buffer].size() != lead + size + plan.guard_bytes) {
       return {{Outcome::crashed, fmt::format("{} could not be read back", parameter.name)}};
     }
     const std::string_view raw = returned.buffers[buffer++];
-    if (Finding finding = judge_guards(parameter.name, raw, plan.guard_bytes); !finding.correct()) {
+    if (Finding finding = judge_guards(parameter.name, raw, lead, plan.guard_bytes);
+        !finding.correct()) {
       return {finding};
     }
     Tensor got(parameter.element, tensor.count());
-    if (size > 0) std::memcpy(got.bytes().data(), raw.data() + plan.guard_bytes, size);
+    if (size > 0) std::memcpy(got.bytes().data(), raw.data() + lead, size);
     if (parameter.role == Role::input) {
       if (got == tensor) continue;
       const auto differs =

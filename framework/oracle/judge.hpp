@@ -13,6 +13,7 @@ namespace hone::oracle {
 struct CallPlan {
   std::uint8_t poison = 0xFF;  ///< outputs hold this before the call
   bool fresh_buffers = false;  ///< other addresses than before
+  bool shifted = false;        ///< buffers begin no better aligned than the operation promises
   std::uint32_t guard_bytes = 0;
   std::uint64_t flush_bytes = 0;
 };

@@ -43,6 +43,9 @@ struct Cost {
   double flops = 0;
 };
 
+/// Of what cudaMalloc returns, in bytes (CUDA programming guide, device memory accesses).
+inline constexpr std::size_t malloc_alignment = 256;
+
 /// What a suite defines, once, in its oracle.cpp.
 struct Operation {
   std::string name;
@@ -50,6 +53,9 @@ struct Operation {
   std::vector<Shape> shapes;        ///< verified, each by several input families
   std::vector<Shape> bench_shapes;  ///< timed; small enough for the simulator
   std::vector<Family> families;     ///< input families that make sense here
+  /// Bytes that buffers' addresses are multiples of, as op.h promises; below what cudaMalloc gives,
+  /// calls with addresses that are multiples of no more than this are tried.
+  std::size_t alignment = malloc_alignment;
   /// Arguments for a shape; draws every input from `inputs`.
   std::function<Problem(const Shape&, Inputs& inputs)> make;
   /// What each output (and updated buffer) must hold, in parameter order, with the error allowed.

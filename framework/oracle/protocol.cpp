@@ -137,7 +137,7 @@ std::string encode(const Call& call) {
       writer << false << value->bits;
     } else {
       const Buffer& buffer = std::get<Buffer>(argument);
-      writer << true << buffer.bytes << buffer.poison << buffer.content;
+      writer << true << buffer.bytes << buffer.lead << buffer.poison << buffer.content;
     }
   }
   return writer.out;
@@ -153,7 +153,7 @@ std::optional<Call> decode_call(std::string_view bytes) {
     reader >> is_buffer;
     if (is_buffer) {
       Buffer buffer;
-      reader >> buffer.bytes >> buffer.poison >> buffer.content;
+      reader >> buffer.bytes >> buffer.lead >> buffer.poison >> buffer.content;
       if (!buffer.content.empty() && buffer.content.size() != buffer.bytes) reader.fail();
       argument = std::move(buffer);
     } else {

@@ -47,6 +47,7 @@ struct Loaded {
 /// A device buffer: `bytes` of payload between two guard bands.
 struct Buffer {
   std::uint64_t bytes = 0;
+  std::uint32_t lead = 0;   ///< length of the guard band before it, which shifts its address
   std::uint8_t poison = 0;  ///< fills the payload where there is no content
   std::string content;      ///< empty, or `bytes` long
 };
@@ -58,8 +59,8 @@ struct Value {
 
 /// Oracle to candidate: call the entry once and send everything back.
 struct Call {
-  std::uint32_t guard_bytes = 0;  ///< before and after each buffer, filled with guard_byte
-  std::uint8_t guard_byte = 0;
+  std::uint32_t guard_bytes = 0;  ///< after each buffer
+  std::uint8_t guard_byte = 0;    ///< fills the guard bands
   bool fresh_buffers = false;     ///< at other addresses than the last call's
   std::uint64_t flush_bytes = 0;  ///< written to other device memory before the call, to empty L2
   std::vector<std::variant<Value, Buffer>> arguments;  ///< one a parameter but streams

@@ -10,7 +10,7 @@ Call sample_call() {
   call.guard_bytes = 256;
   call.guard_byte = 0xA5;
   call.fresh_buffers = true;
-  call.arguments = {Value{42}, Buffer{4, 0xFF, ""}, Buffer{4, 0, "abcd"}};
+  call.arguments = {Value{42}, Buffer{4, 8, 0xFF, ""}, Buffer{4, 0, 0, "abcd"}};
   return call;
 }
 
@@ -47,6 +47,7 @@ TEST(Protocol, CallSurvivesTheTrip) {
   EXPECT_TRUE(copy->fresh_buffers);
   ASSERT_EQ(copy->arguments.size(), 3u);
   EXPECT_EQ(std::get<Value>(copy->arguments[0]).bits, 42u);
+  EXPECT_EQ(std::get<Buffer>(copy->arguments[1]).lead, 8u);
   EXPECT_EQ(std::get<Buffer>(copy->arguments[1]).poison, 0xFF);
   EXPECT_EQ(std::get<Buffer>(copy->arguments[2]).content, "abcd");
 }

@@ -82,7 +82,7 @@ Finding Session::start() {
 Finding Session::greet() {
   std::string body;
   const Finding finding = receive(protocol::Kind::greeting, body, small_message,
-                                  process::in_seconds(options_.load_seconds));
+                                  child_->busy_seconds(options_.load_seconds));
   const auto greeting = protocol::decode_greeting(body);
   if (!finding.correct() || !greeting) {
     return {Outcome::infrastructure_error, "starting hone-candidate: " + finding.evidence};
@@ -156,13 +156,13 @@ Finding Session::call(const protocol::Call& call, protocol::Returned& returned) 
 
 Finding Session::exchange(const std::string& frame, protocol::Kind kind, std::string& body,
                           std::uint64_t largest, double seconds) {
-  const process::Deadline deadline = process::in_seconds(seconds);
+  const process::Deadline deadline = child_->busy_seconds(seconds);
   const process::Io io = child_->write_all(frame, deadline);
   return io == process::Io::ok ? receive(kind, body, largest, deadline) : ended(io);
 }
 
 Finding Session::receive(protocol::Kind kind, std::string& body, std::uint64_t largest,
-                         process::Deadline deadline) {
+                         const process::Deadline& deadline) {
   protocol::Header header;
   std::size_t received = 0;
   process::Io io = child_->read_exact(&header, sizeof header, received, deadline);
@@ -176,7 +176,7 @@ Finding Session::receive(protocol::Kind kind, std::string& body, std::uint64_t l
 
 Finding Session::ended(process::Io io) {
   if (io == process::Io::timeout) {
-    return {Outcome::timeout, fmt::format("no result after {:g} s", options_.call_seconds)};
+    return {Outcome::timeout, fmt::format("no result after {:g} s of work", options_.call_seconds)};
   }
   const process::Result& result = child_->wait(process::in_seconds(2));
   const std::string said = process::first_line(result.err);

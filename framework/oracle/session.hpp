@@ -53,7 +53,7 @@ class Session : public Caller {
   Finding exchange(const std::string& frame, protocol::Kind kind, std::string& body,
                    std::uint64_t largest, double seconds);
   Finding receive(protocol::Kind kind, std::string& body, std::uint64_t largest,
-                  process::Deadline deadline);
+                  const process::Deadline& deadline);
   Finding ended(process::Io io);
 
   SessionOptions options_;

@@ -31,7 +31,7 @@ struct Answer {
 
 Answer call(Session& session) {
   protocol::Call request;
-  request.arguments = {protocol::Buffer{64, 0xEE, ""}, protocol::Value{16}};
+  request.arguments = {protocol::Buffer{64, 0, 0xEE, ""}, protocol::Value{16}};
   Answer answer;
   answer.finding = session.call(request, answer.returned);
   return answer;

@@ -30,6 +30,7 @@ std::string Step::name() const {
   std::string text(name_of(family));
   if (data == Data::touched) text += ", one element changed";
   if (data == Data::same) text += ", same data";
+  if (shifted) text += ", shifted addresses";
   return text + (new_pointers ? ", new pointers" : ", same pointers");
 }
 
@@ -51,6 +52,8 @@ std::vector<Step> Verifier::plan(const Shape& shape, std::uint64_t shape_seed) c
   } else if (all.size() > 1) {
     plan.push_back({all[1 + mix(shape_seed, 1000) % (all.size() - 1)], Step::Data::fresh, true});
   }
+  if (operation_.alignment < malloc_alignment)
+    plan.push_back({all.front(), Step::Data::fresh, true, true});
   return plan;
 }
 
@@ -100,6 +103,7 @@ ShapeResult Verifier::verify(const Shape& shape) {
     if (step.data != Step::Data::same) expected.clear();
     const CallPlan call_plan{.poison = poisons[index % 2],
                              .fresh_buffers = step.new_pointers,
+                             .shifted = step.shifted,
                              .guard_bytes = guard_bytes_};
     protocol::Returned returned;
     result.finding = caller_.call(make_call(operation_, problem, call_plan), returned);

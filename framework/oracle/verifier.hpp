@@ -19,7 +19,8 @@ struct ShapeResult {
   double error_ratio = 0;
   int calls = 0;
   double seconds = 0;
-  std::map<std::string, std::uint64_t> kernels = {};  ///< launches by kernel, where they are counted
+  std::map<std::string, std::uint64_t> kernels =
+      {};  ///< launches by kernel, where they are counted
 };
 
 /// One call of a shape.
@@ -32,6 +33,7 @@ struct Step {
   Family family = Family::normal;
   Data data = Data::fresh;
   bool new_pointers = false;
+  bool shifted = false;  ///< addresses aligned no better than the operation promises
 
   /// "normal, one element changed, same pointers"
   std::string name() const;

@@ -83,6 +83,34 @@ TEST(Verifier, CallsTryWhatACandidateMayHaveKept) {
   EXPECT_NE(data[0], data[1]);
 }
 
+TEST(Verifier, AddressesAreAlignedAsPromisedAndNoBetterOnce) {
+  Operation operation = doubling();
+  operation.alignment = sizeof(float);
+  std::vector<std::vector<std::uint32_t>> leads;
+  HostCandidate* self = nullptr;
+  HostCandidate candidate([&](float* x, float* y, int n, auto& reply) {
+    leads.push_back(self->leads);
+    double_right(x, y, n, reply);
+  });
+  self = &candidate;
+  const ShapeResult result = Verifier(operation, candidate, 1, 64).verify(shapes_1d({5000})[0]);
+  EXPECT_TRUE(result.finding.correct()) << result.finding.evidence;
+  EXPECT_EQ(leads.front(), (std::vector<std::uint32_t>{64, 64}));
+  EXPECT_EQ(leads.back(), (std::vector<std::uint32_t>{68, 72}));
+}
+
+TEST(Verifier, AGuardBandBeforeAShiftedBufferIsWatched) {
+  Operation operation = doubling();
+  operation.alignment = sizeof(float);
+  HostCandidate candidate([](float* x, float* y, int n, auto& reply) {
+    double_right(x, y, n, reply);
+    if (reinterpret_cast<std::uintptr_t>(y) % 16 != 0) y[-1] = 0;
+  });
+  const ShapeResult result = Verifier(operation, candidate, 1, 0).verify(shapes_1d({33})[0]);
+  EXPECT_EQ(result.finding.outcome, Outcome::memory_fault);
+  EXPECT_THAT(result.finding.evidence, HasSubstr("shifted addresses"));
+}
+
 TEST(Verifier, LaunchesAreCountedByKernel) {
   HostCandidate candidate([](float* x, float* y, int n, auto& reply) {
     double_right(x, y, n, reply);

@@ -15,17 +15,32 @@ namespace {
 constexpr size_t kTail = 65536;
 constexpr uint64_t kFlood = uint64_t{64} << 20;  ///< bytes of stderr; then the child is killed
 
+/// For poll: until the deadline or the end of life; past the former a moment, for computing time to
+/// be looked at.
+int milliseconds_until(const Deadline& deadline, Clock::time_point end_of_life) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      std::min(deadline.at, end_of_life) - Clock::now());
+  const bool by_clock = deadline.latest == deadline.at;
+  return static_cast<int>(std::clamp<long long>(left.count(), by_clock ? 0 : 100, 1000000));
+}
+
 }  // namespace
 
 struct Child::State {
   Launched child;
   Result result;
-  Deadline end_of_life;
+  Clock::time_point end_of_life;
   Clock::time_point started = Clock::now();
   uint64_t written = 0;  ///< to stderr
   bool finished = false;
 
   bool alive() const { return child.error.empty(); }
+
+  bool passed(const Deadline& deadline) const {
+    const auto now = Clock::now();
+    return now >= std::min(deadline.latest, end_of_life) ||
+           (now >= deadline.at && cpu_seconds(child.supervisor) >= deadline.cpu_seconds);
+  }
 
   void drain_stderr() {
     char buffer[16384];
@@ -47,14 +62,12 @@ struct Child::State {
 
   /// Waits until `fd` is ready for `events`, reading stderr meanwhile.
   bool ready(int fd, short events, Deadline deadline) {
-    deadline = std::min(deadline, end_of_life);
     for (;;) {
       pollfd fds[2] = {{fd, events, 0}, {child.err.get(), POLLIN, 0}};
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-      ::poll(fds, 2, static_cast<int>(std::clamp<long long>(left.count(), 0, 1000000)));
+      ::poll(fds, 2, milliseconds_until(deadline, end_of_life));
       if (fds[1].revents != 0) drain_stderr();
       if (fds[0].revents != 0) return true;
-      if (Clock::now() >= deadline) return false;
+      if (passed(deadline)) return false;
     }
   }
 };
@@ -82,7 +95,7 @@ Child Child::start(const Command& command) {
   state->result.error = state->child.error;
   state->finished = !state->alive();
   state->end_of_life =
-      in_seconds(command.limits.wall_seconds > 0 ? command.limits.wall_seconds : 1e8);
+      seconds_from_now(command.limits.wall_seconds > 0 ? command.limits.wall_seconds : 1e8);
   return Child(std::move(state));
 }
 
@@ -132,6 +145,11 @@ Io Child::read_exact(std::string& out, size_t size, Deadline deadline) {
   return io;
 }
 
+Deadline Child::busy_seconds(double seconds) const {
+  return {seconds_from_now(seconds), seconds_from_now(kPatience * seconds),
+          seconds + (state_->alive() ? cpu_seconds(state_->child.supervisor) : 0)};
+}
+
 void Child::close_input() { state_->child.in.reset(); }
 
 const std::string& Child::stderr_tail() {
@@ -144,21 +162,17 @@ void Child::kill() { state_->child.kill(); }
 const Result& Child::wait(Deadline deadline) {
   State& s = *state_;
   if (s.finished) return s.result;
-  deadline = std::min(deadline, s.end_of_life);
   // Unread output is thrown away, so that a child that still writes can end.
   for (char drop[65536];;) {
     pollfd fds[3] = {{s.child.status.get(), POLLIN, 0},
                      {s.child.out.get(), POLLIN, 0},
                      {s.child.err.get(), POLLIN, 0}};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
-    ::poll(fds, 3,
-           !s.child.control ? 1000
-                            : static_cast<int>(std::clamp<long long>(left.count(), 0, 1000000)));
+    ::poll(fds, 3, !s.child.control ? 1000 : milliseconds_until(deadline, s.end_of_life));
     s.drain_stderr();
     if (fds[1].revents != 0 && ::read(s.child.out.get(), drop, sizeof drop) == 0)
       s.child.out.reset();
     if (fds[0].revents != 0) break;
-    if (s.child.control && Clock::now() >= deadline) {
+    if (s.child.control && s.passed(deadline)) {
       s.result.timed_out = true;
       s.child.kill();
     }

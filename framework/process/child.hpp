@@ -9,13 +9,22 @@
 namespace hone::process {
 
 using Clock = std::chrono::steady_clock;
-using Deadline = Clock::time_point;
 
-/// The deadline that lies `seconds` from now.
-inline Deadline in_seconds(double seconds) {
+/// Passed at `at` when the child has then computed for `cpu_seconds` in its life, else as soon as
+/// it has, but at `latest` whatever it did.
+struct Deadline {
+  Clock::time_point at;
+  Clock::time_point latest = at;
+  double cpu_seconds = 0;
+};
+
+inline Clock::time_point seconds_from_now(double seconds) {
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
+
+/// The deadline that lies `seconds` from now by the clock.
+inline Deadline in_seconds(double seconds) { return {seconds_from_now(seconds)}; }
 
 /// How a transfer ended. `eof`: the peer closed its end (it exited, crashed or closed the pipe).
 enum class Io { ok, eof, timeout };
@@ -49,6 +58,10 @@ class Child {
 
   /// Ends the child's stdin.
   void close_input();
+
+  /// Passed when, from now, it has lasted and computed for `seconds`, so that a busy machine alone
+  /// makes nothing late; at the latest after kPatience times as long by the clock.
+  Deadline busy_seconds(double seconds) const;
 
   /// The last bytes of stderr so far: raw, sanitise() before showing them.
   const std::string& stderr_tail();

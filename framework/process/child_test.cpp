@@ -65,6 +65,17 @@ TEST_P(ChildTest, TimesOutAndCanBeKilled) {
 INSTANTIATE_TEST_SUITE_P(Plain, ChildTest, testing::Values(false));
 INSTANTIATE_TEST_SUITE_P(Sandboxed, ChildTest, testing::Values(true));
 
+TEST(Child, ABusyDeadlineWaitsForTheChildToCompute) {
+  std::string got;
+  Child idle = Child::start(Shell("sleep 0.6; echo x; sleep 30"));
+  EXPECT_EQ(idle.read_exact(got, 1, idle.busy_seconds(0.3)), Io::ok);
+  EXPECT_EQ(idle.read_exact(got, 2, idle.busy_seconds(0.1)), Io::timeout) << "at kPatience times";
+  Child busy = Child::start(Shell("while :; do :; done"));
+  const auto start = Clock::now();
+  EXPECT_EQ(busy.read_exact(got, 1, busy.busy_seconds(0.3)), Io::timeout);
+  EXPECT_GE(Clock::now() - start, std::chrono::milliseconds(300));
+}
+
 TEST(Child, WaitKillsAtTheDeadline) {
   Child child = Child::start(Shell("sleep 30"));
   const Result& result = child.wait(in_seconds(0.2));

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "process/sandbox.hpp"
 #include "process/terminal.hpp"
@@ -392,6 +393,27 @@ void Launched::finish(Result& result, const std::string& err_text) {
     result.signal = result.exit_code - 128;  // as bwrap says it
     result.exit_code = -1;
   }
+}
+
+double cpu_seconds(pid_t root) {
+  static const double per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const fs::path proc = fs::path("/proc") / std::to_string(root);
+  std::string stat;
+  std::getline(std::ifstream(proc / "stat"), stat);
+  // After the name in parentheses: state and ten more fields, then utime (proc(5)).
+  std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  double ticks = 0;
+  for (int i = 0; i < 4; ++i)  // utime, stime, and both of those reaped
+    if (double value = 0; fields >> value) ticks += value;
+  double seconds = ticks / per_second;
+  std::error_code ec;
+  for (fs::directory_iterator it(proc / "task", ec), end; !ec && it != end; it.increment(ec)) {
+    std::ifstream children(it->path() / "children");
+    for (pid_t child = 0; children >> child;) seconds += cpu_seconds(child);
+  }
+  return seconds;
 }
 
 NoSigpipe::NoSigpipe() {

@@ -68,6 +68,9 @@ struct Launched {
 
 Launched launch(const Command& command);
 
+/// CPU time in seconds that a process, its descendants and those that it has reaped have used.
+double cpu_seconds(pid_t root);
+
 /// Keeps SIGPIPE from this thread for its lifetime, so that a write to a gone child is EPIPE.
 class NoSigpipe {
  public:

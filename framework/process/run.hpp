@@ -8,9 +8,16 @@
 
 namespace hone::process {
 
+/// By how much more than its computing time a child may last by the clock, where
+/// Limits::busy_seconds or busy_seconds() bound it.
+inline constexpr double kPatience = 4;
+
 /// What a child may use. Zero means: not limited.
 struct Limits {
-  double wall_seconds = 60;          ///< then the child and all its descendants are killed
+  double wall_seconds = 60;  ///< then the child and all its descendants are killed
+  /// The same once they have lasted and computed this long, so that what others do on the machine
+  /// doesn't count; at the latest after kPatience times as long by the clock.
+  double busy_seconds = 0;
   uint64_t cpu_seconds = 0;          ///< per process
   uint64_t address_space_bytes = 0;  ///< per process; leave 0 for a process that uses a GPU
   uint64_t data_bytes = 0;           ///< private memory that can be written, per process
@@ -47,7 +54,7 @@ struct Command {
 struct Result {
   int exit_code = -1;             ///< valid when signal == 0 and error is empty
   int signal = 0;                 ///< that ended it; 0 when it exited
-  bool timed_out = false;         ///< killed at limits.wall_seconds
+  bool timed_out = false;         ///< killed at a limit of time
   bool output_truncated = false;  ///< more was written than output_bytes
   std::string out, err;           ///< raw bytes: pass through sanitise() before showing them
   double seconds = 0;

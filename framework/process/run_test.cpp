@@ -77,6 +77,19 @@ TEST(Run, StopsAtTheDeadline) {
   EXPECT_THAT(result.str(), StartsWith("timed out after"));
 }
 
+TEST(Run, ComputingTimeCountsWhereItIsTheLimit) {
+  Command idle = Shell("sleep 0.6; echo done", 60), endless = Shell("sleep 30", 60),
+          busy = Shell("while :; do :; done", 60);
+  idle.limits.busy_seconds = 0.3;
+  EXPECT_EQ(run(idle).out, "done\n") << "as on a machine that is busy elsewhere";
+  endless.limits.busy_seconds = busy.limits.busy_seconds = 0.3;
+  const Result stopped = run(endless);
+  EXPECT_TRUE(stopped.timed_out);
+  EXPECT_GE(stopped.seconds, kPatience * 0.3);
+  EXPECT_LT(stopped.seconds, 30);
+  EXPECT_TRUE(run(busy).timed_out);
+}
+
 TEST(Run, StopsAChildThatIgnoresSignals) {
   const Result result = run(Shell("trap '' TERM INT HUP; while :; do sleep 1; done", 0.3));
   EXPECT_TRUE(result.timed_out);

@@ -43,7 +43,9 @@ Operation hone_operation() {
                            1025, 4099, 65537, 500009}),
       .bench_shapes = shapes_1d({4096, 65536, 1 << 20}),
       .families = {Family::normal, Family::large, Family::tiny, Family::zeros, Family::ones,
-                   Family::constant, Family::structured, Family::mixed, Family::cancelling, Family::subnormal},
+                   Family::constant, Family::structured, Family::mixed, Family::cancelling,
+                   Family::subnormal},
+      .alignment = alignof(float),
       // Not offset: half a million equal-sized terms round with a bias that depends on the seed,
       // and a plain accumulator would be right for one seed and wrong for another.
       .make = make,

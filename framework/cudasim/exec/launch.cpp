@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 #include "cudasim/exec/decode.hpp"
@@ -12,6 +13,14 @@
 #include "cudasim/exec/worker_pool.hpp"
 
 namespace cudasim {
+namespace {}  // namespace
+
+double process_cpu_seconds() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 namespace {
 
 unsigned host_threads(const LaunchConfig& config) {
@@ -166,9 +175,9 @@ LaunchResult run(const Module& module, const Kernel& kernel, const LaunchConfig&
   launch.clusters = config.grid.count() / config.cluster.count();
   launch.grid_id = next_grid.fetch_add(1);
   launch.start = std::chrono::steady_clock::now();
-  const double limit = config.watchdog_seconds > 0 ? config.watchdog_seconds : watchdog_seconds();
-  launch.deadline = launch.start + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                       std::chrono::duration<double>(std::min(limit, 1e8)));
+  launch.start_cpu = process_cpu_seconds();
+  launch.watchdog_seconds =
+      config.watchdog_seconds > 0 ? config.watchdog_seconds : watchdog_seconds();
   launch.step_limit = config.watchdog_warp_instructions;
   std::vector<std::uint32_t> grid_workspace(64, 0);
   if (config.cooperative) {

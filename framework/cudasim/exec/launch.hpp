@@ -21,6 +21,12 @@ struct Dim3 {
 class DeviceRuntime;
 class Observer;
 
+/// CPU time that this process has used, in seconds.
+double process_cpu_seconds();
+
+/// By the clock a kernel may take this many times its watchdog_seconds of computing.
+inline constexpr double kWatchdogPatience = 4;
+
 /// The order in which blocks start.
 enum class BlockOrder : std::uint8_t { ascending, descending, random };
 
@@ -30,7 +36,8 @@ struct LaunchConfig {
   Dim3 cluster;  ///< 1,1,1 when no clusters
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;  ///< all blocks resident, grid sync works
-  /// Watchdog: 0 takes CUDASIM_WATCHDOG_SECONDS (default 60) and no step limit.
+  /// Watchdog: seconds of computing, at most kWatchdogPatience times as many by the clock; 0 takes
+  /// CUDASIM_WATCHDOG_SECONDS (default 60), and no step limit.
   double watchdog_seconds = 0;
   std::uint64_t watchdog_warp_instructions = 0;
   unsigned threads = 0;  ///< host threads; 0 takes CUDASIM_THREADS, else all cores

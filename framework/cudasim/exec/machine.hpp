@@ -332,7 +332,9 @@ struct LaunchState {
   std::atomic<bool> abort{false};
   std::mutex mutex;
   Fault fault;
-  std::chrono::steady_clock::time_point start, deadline;
+  std::chrono::steady_clock::time_point start;
+  double watchdog_seconds = 0;
+  double start_cpu = 0;  ///< process_cpu_seconds() at the start
   std::uint64_t step_limit = 0;
   std::uint64_t grid_id = 0;
   bool single_worker = false;
