@@ -71,6 +71,9 @@ function(_hone_finish)
   get_property(checks GLOBAL PROPERTY HONE_CHECKS)
   foreach(check IN LISTS checks)
     string(REPLACE "|" ";" check "${check}")
+    if(check MATCHES ";suites;(.*)$")
+      _hone_add_installed_suite(${CMAKE_MATCH_1})
+    endif()
     _hone_require(${check})
   endforeach()
   get_property(programs GLOBAL PROPERTY HONE_EVALUATION_PROGRAMS)
@@ -89,7 +92,7 @@ function(_hone_finish)
   \"cache_dir\": \"${work}/cache\",
   \"reports_dir\": \"${CMAKE_BINARY_DIR}/reports\",
   \"baselines_dir\": \"${CMAKE_SOURCE_DIR}/reports/baselines\",
-  \"toolkit\": {\"root\": \"${HONE_CUDA_ROOT}\"},
+  \"toolkit\": {\"root\": \"${HONE_CUDA_ROOT}\", \"cudart_dir\": \"${HONE_CUDART_DIR}\"},
   \"llama_server\": \"${HONE_LLAMA_SERVER}\",
   \"cudasim_dir\": \"$<TARGET_FILE_DIR:Hone::cudasim>\",
   \"candidate\": \"$<TARGET_FILE:Hone::candidate>\",

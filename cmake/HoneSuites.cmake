@@ -21,9 +21,7 @@ function(hone_add_suite op)
     endif()
   endforeach()
   set(dir ${CMAKE_CURRENT_SOURCE_DIR})
-  file(STRINGS ${dir}/op.h declaration REGEX "extern \"C\" cudaError_t [A-Za-z0-9_]+\\(")
-  string(REGEX MATCH "cudaError_t ([A-Za-z0-9_]+)" unused "${declaration}")
-  set(entry "${CMAKE_MATCH_1}")
+  _hone_entry(entry ${dir})
   if(NOT entry)
     message(FATAL_ERROR "Hone: hone_add_suite(${op}): ${dir}/op.h declares no function: extern \"C\" cudaError_t name(…)")
   endif()
@@ -35,7 +33,11 @@ function(hone_add_suite op)
   target_compile_definitions(${op}_oracle PRIVATE
     THRUST_HOST_SYSTEM=THRUST_HOST_SYSTEM_${HONE_THRUST_HOST}
     THRUST_DEVICE_SYSTEM=THRUST_DEVICE_SYSTEM_${HONE_THRUST_HOST})
-  target_link_libraries(${op}_oracle PUBLIC hone_oracle PRIVATE hone_warnings)
+  target_compile_features(${op}_oracle PRIVATE cxx_std_20)
+  target_link_libraries(${op}_oracle PUBLIC Hone::oracle)
+  if(TARGET hone_warnings)
+    target_link_libraries(${op}_oracle PRIVATE hone_warnings)
+  endif()
   if(HONE_THRUST_HOST STREQUAL "TBB")
     find_package(TBB REQUIRED)
     target_link_libraries(${op}_oracle PUBLIC TBB::tbb)
@@ -45,22 +47,22 @@ function(hone_add_suite op)
   endif()
   foreach(program verify bench)
     add_executable(${op}_${program})
-    target_link_libraries(${op}_${program} PRIVATE ${op}_oracle hone_oracle_${program})
+    target_link_libraries(${op}_${program} PRIVATE ${op}_oracle Hone::oracle_${program})
     set_target_properties(${op}_${program} PROPERTIES LINKER_LANGUAGE CXX
                           RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-    add_dependencies(${op}_${program} hone_candidate)
+    add_dependencies(${op}_${program} Hone::candidate)
   endforeach()
 
-  if(EXISTS ${dir}/oracle_test.cpp)
+  if(EXISTS ${dir}/oracle_test.cpp AND COMMAND hone_test)
     hone_test(${op}_oracle_test SOURCES oracle_test.cpp LIBRARIES ${op}_oracle)
   endif()
 
-  if(EXISTS ${dir}/null.cu)
+  if(EXISTS ${dir}/null.cu AND NOT (PROJECT_NAME STREQUAL "Hone" AND NOT HONE_BUILD_TESTS))
     if(NOT DEFINED ARG_NULLS)
       set(ARG_NULLS noop zeros constant copy half mean replay pointer content stream nothing)
     endif()
     _hone_cuda_library(${op}_null ${dir} SOURCES null.cu
-                       DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../suites/null.cuh)
+                       FLAGS -I${HONE_NULL_DIR} DEPENDS ${HONE_NULL_DIR}/null.cuh)
     foreach(kind IN LISTS ARG_NULLS)
       _hone_oracle_test(suites.${op}.null.${kind} ${op}_verify "kernels;oracle-selftest"
                         --candidate=${CMAKE_CURRENT_BINARY_DIR}/lib${op}_null.so
@@ -69,13 +71,37 @@ function(hone_add_suite op)
   endif()
 
   list(TRANSFORM ARG_CASES PREPEND "${dir}/")
+  _hone_record_suite(${op} ${dir} ${entry} "${ARG_REFERENCE}" "${ARG_CASES}")
+endfunction()
+
+function(_hone_entry out dir)
+  file(STRINGS ${dir}/op.h declaration REGEX "extern \"C\" cudaError_t [A-Za-z0-9_]+\\(")
+  string(REGEX MATCH "cudaError_t ([A-Za-z0-9_]+)" unused "${declaration}")
+  set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
+function(_hone_record_suite op dir entry reference cases)
   set(verify $<TARGET_FILE:${op}_verify>)
   set(bench $<TARGET_FILE:${op}_bench>)
   set(header ${dir}/op.h)
   _hone_json(json STRING name op STRING dir dir STRING verify verify STRING bench bench
-             STRING header header STRING entry entry STRING reference ARG_REFERENCE
-             LIST cases ARG_CASES LOCATION)
+             STRING header header STRING entry entry STRING reference reference
+             LIST cases cases LOCATION)
   _hone_record(suites ${op} "${json}")
+endfunction()
+
+# _hone_add_installed_suite(<op>): one that an installed Hone comes with, where it is not declared.
+function(_hone_add_installed_suite op)
+  get_property(declared GLOBAL PROPERTY HONE_suites_NAMES)
+  set(dir ${HONE_SUITES_DIR}/${op})
+  if(op IN_LIST declared OR NOT HONE_SUITES_DIR OR NOT EXISTS ${dir}/op.h)
+    return()
+  endif()
+  _hone_entry(entry ${dir})
+  foreach(program verify bench)
+    add_executable(${op}_${program} ALIAS Hone::${op}_${program})
+  endforeach()
+  _hone_record_suite(${op} ${dir} ${entry} "" "${dir}/cases/*.json")
 endfunction()
 
 # hone_add_kernel(<name> [SUITE <op>]): a reference kernel, a build.toml project in this folder.
@@ -104,8 +130,10 @@ function(hone_add_kernel name)
   foreach(program verify bench)
     add_test(NAME kernels.${name}.gpu.${program} COMMAND sh -c
       "test -e /dev/nvidiactl || { echo 'no GPU: /dev/nvidiactl is absent'; exit 77; }; exec \"$@\""
-      sh $<TARGET_FILE:${ARG_SUITE}_${program}> --candidate=${library} --device=gpu)
+      sh $<TARGET_FILE:${ARG_SUITE}_${program}> --candidate=${library} --device=gpu
+      --runner=$<TARGET_FILE:Hone::candidate>)
     set_tests_properties(kernels.${name}.gpu.${program} PROPERTIES LABELS gpu TIMEOUT 900
+                         ENVIRONMENT HONE_CUDART_DIR=${HONE_CUDART_DIR}
                          SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
   endforeach()
   _hone_json(json STRING name name STRING dir dir STRING suite ARG_SUITE STRING library library
@@ -141,6 +169,7 @@ endfunction()
 # _hone_oracle_test(<test> <program target> <labels> <argument>…): for code of this project, which
 # no sandbox need hold.
 function(_hone_oracle_test test program labels)
-  add_test(NAME ${test} COMMAND ${program} --allow-execution=unsandboxed ${ARGN})
+  add_test(NAME ${test} COMMAND ${program} --allow-execution=unsandboxed
+           --runner=$<TARGET_FILE:Hone::candidate> --cudasim=$<TARGET_FILE_DIR:Hone::cudasim> ${ARGN})
   set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT 900)
 endfunction()

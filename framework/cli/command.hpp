@@ -45,6 +45,7 @@ void add_kernel_commands(CLI::App& app, Context& context, Action& action);   // 
 void add_history_commands(CLI::App& app, Context& context, Action& action);  // runs, compare, …
 void add_sim_command(CLI::App& app, Context& context, Action& action);        // sim
 void add_lint_command(CLI::App& app, Context& context, Action& action);       // lint
+void add_init_command(CLI::App& app, Action& action);                         // init
 void add_install_commands(CLI::App& app, Context& context, Action& action);   // install, uninstall, status
 void add_doctor_command(CLI::App& app, Context& context, Action& action);     // doctor
 

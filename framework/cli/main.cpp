@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
                                        "sandbox holds; stamped into the records")
       ->check(CLI::IsMember({"unsandboxed"}));
   app.add_flag("-q,--quiet", context.quiet, "Only results and errors");
+  cli::add_init_command(app, action);
   cli::add_eval_commands(app, context, action);
   cli::add_list_commands(app, context, action);
   cli::add_record_command(app, context, action);

@@ -60,7 +60,7 @@ Installation Installation::find(Device device, const std::string& runner,
     if (found.runtime_dir.empty()) found.runtime_dir = program_dir() / "../lib/cudasim";
   } else {
     found.runtime_dir = from_environment("HONE_CUDART_DIR");
-    if (found.runtime_dir.empty()) found.runtime_dir = HONE_CUDART_DIR;
+    if (found.runtime_dir.empty()) found.runtime_dir = "/usr/local/cuda/lib64";
   }
   if (!fs::exists(found.runtime_dir / "libcudart.so.13")) {
     throw Error(

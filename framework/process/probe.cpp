@@ -18,10 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string find_program(const std::string& name, const char* built) {
+/// In HONE_PROGRAMS, else beside this program, else where a build tree puts it for a test of a part.
+std::string find_program(const std::string& name) {
+  const char* given = std::getenv("HONE_PROGRAMS");
+  if (given != nullptr) return fs::path(given) / name;
   std::error_code ec;
-  for (const fs::path& path :
-       {fs::read_symlink("/proc/self/exe", ec).parent_path() / name, fs::path(built)})
+  const fs::path here = fs::read_symlink("/proc/self/exe", ec).parent_path();
+  for (const fs::path& path : {here / name, here / "../../bin" / name})
     if (::access(path.c_str(), X_OK) == 0) return path;
   return "";
 }
@@ -124,8 +127,8 @@ SandboxProbe probe_now() {
     return weak;
   }
   SandboxProbe best = weak;
-  best.confine = find_program("hone-confine", HONE_CONFINE);
-  const std::string canary = find_program("hone-canary", HONE_CANARY);
+  best.confine = find_program("hone-confine");
+  const std::string canary = find_program("hone-canary");
   if (best.confine.empty() || canary.empty()) {
     weak.reason = "hone-confine or hone-canary is not there (cmake --build the project)";
     return weak;

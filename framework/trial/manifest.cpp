@@ -62,7 +62,9 @@ Manifest load_manifest(const fs::path& file) {
   m.cache_dir = text(json, "cache_dir");
   m.reports_dir = text(json, "reports_dir");
   m.baselines_dir = text(json, "baselines_dir");
-  m.toolkit_root = text(json.value("toolkit", Json::object()), "root");
+  const Json toolkit = json.value("toolkit", Json::object());
+  m.toolkit_root = text(toolkit, "root");
+  m.cudart_dir = text(toolkit, "cudart_dir");
   m.cudasim_dir = text(json, "cudasim_dir");
   m.candidate = text(json, "candidate");
   m.hone = text(json, "hone");

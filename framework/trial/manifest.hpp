@@ -32,7 +32,7 @@ struct EvaluationEntry {
 struct Manifest {
   std::filesystem::path file, source_dir, binary_dir, run_dir, cache_dir, reports_dir,
       baselines_dir;
-  std::filesystem::path toolkit_root, cudasim_dir, candidate, hone, llama_server;
+  std::filesystem::path toolkit_root, cudart_dir, cudasim_dir, candidate, hone, llama_server;
   std::deque<model::ModelConfig> models;  ///< entries stay where they are when one is added
   std::vector<SuiteEntry> suites;
   std::vector<KernelEntry> kernels;

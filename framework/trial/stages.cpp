@@ -52,6 +52,9 @@ process::Command suite_command(const Plan& plan, const std::string& program,
   for (const auto& variable : model::key_variables()) command.environment[variable] = "";
   command.environment["HONE_CANDIDATE"] = plan.manifest->candidate.string();
   command.environment["HONE_CUDASIM_DIR"] = plan.manifest->cudasim_dir.string();
+  command.environment["HONE_PROGRAMS"] = plan.manifest->candidate.parent_path().string();
+  if (!plan.manifest->cudart_dir.empty())
+    command.environment["HONE_CUDART_DIR"] = plan.manifest->cudart_dir.string();
   if (!options.device.empty()) command.environment["HONE_DEVICE"] = options.device;
   command.limits.wall_seconds = 0;
   command.limits.busy_seconds = 170;

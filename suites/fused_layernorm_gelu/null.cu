@@ -1,7 +1,7 @@
 #define fused_layernorm_gelu right_fused_layernorm_gelu
 #include "../../kernels/fused_layernorm_gelu/kernel_src/fused_layernorm_gelu.cu"
 #undef fused_layernorm_gelu
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                          \
   extern "C" cudaError_t fused_layernorm_gelu_##kind(const float* x, const float* gamma,         \

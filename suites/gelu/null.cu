@@ -1,7 +1,7 @@
 #define gelu_forward right_gelu_forward
 #include "../../kernels/gelu/kernel_src/gelu.cu"
 #undef gelu_forward
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                     \
   extern "C" cudaError_t gelu_forward_##kind(const float* x, float* y, int n,               \

@@ -1,7 +1,7 @@
 #define layernorm_forward right_layernorm_forward
 #include "../../kernels/layernorm/kernel_src/layernorm.cu"
 #undef layernorm_forward
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                            \
   extern "C" cudaError_t layernorm_forward_##kind(const float* x, const float* gamma,              \

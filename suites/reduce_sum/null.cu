@@ -1,7 +1,7 @@
 #define reduce_sum right_reduce_sum
 #include "../../kernels/reduce_sum/kernel_src/reduce_sum.cu"
 #undef reduce_sum
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                       \
   extern "C" cudaError_t reduce_sum_##kind(const float* x, float* out, int n,                 \

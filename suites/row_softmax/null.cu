@@ -1,7 +1,7 @@
 #define row_softmax right_row_softmax
 #include "../../kernels/row_softmax/kernel_src/row_softmax.cu"
 #undef row_softmax
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                   \
   extern "C" cudaError_t row_softmax_##kind(const float* x, float* y, int rows, int cols, \

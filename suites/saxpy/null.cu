@@ -1,7 +1,7 @@
 #define saxpy right_saxpy
 #include "../../kernels/saxpy/kernel_src/saxpy.cu"
 #undef saxpy
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                     \
   extern "C" cudaError_t saxpy_##kind(int n, float alpha, const float* x, float* y,         \

@@ -1,7 +1,7 @@
 #define vector_add right_vector_add
 #include "../../kernels/vector_add/kernel_src/vector_add.cu"
 #undef vector_add
-#include "../null.cuh"
+#include "null.cuh"
 
 #define HONE_NULL(kind)                                                                          \
   extern "C" cudaError_t vector_add_##kind(const float* a, const float* b, float* out, int n,    \
