@@ -14,6 +14,12 @@ install(TARGETS hone_oracle hone_oracle_verify hone_oracle_bench hone_storage ho
                 hone_diagnostic EXPORT HoneTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/hone
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hone)
+# cmake --install --strip leaves archives alone, whose debug information names the build tree.
+install(CODE "
+  if(CMAKE_INSTALL_DO_STRIP)
+    file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/hone/*.a\")
+    execute_process(COMMAND ${CMAKE_STRIP} --strip-debug \${archives} COMMAND_ERROR_IS_FATAL ANY)
+  endif()")
 install(EXPORT HoneTargets NAMESPACE Hone:: DESTINATION ${config})
 install(CODE "
   set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")

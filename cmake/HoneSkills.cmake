@@ -1,7 +1,7 @@
 # The public CMake functions: models, skills, evaluations (suites and kernels: HoneSuites.cmake).
 # Paths are relative to the calling CMakeLists.txt.
-include(HoneManifest)
-include(HoneSuites OPTIONAL)
+include(${CMAKE_CURRENT_LIST_DIR}/HoneManifest.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/HoneSuites.cmake)
 
 set(HONE_LLAMA_SERVER "${CMAKE_BINARY_DIR}/deps/llama-server/llama-server" CACHE FILEPATH
     "The llama-server program that serves local models")

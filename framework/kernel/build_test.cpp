@@ -56,6 +56,17 @@ class BuildTest : public testing::Test {
 };
 std::optional<Toolkit>* BuildTest::toolkit_ = nullptr;
 
+TEST(Toolkit, IsTheOneThatIsNamedAndNoOther) {
+  const char* before = std::getenv("HONE_CUDA_ROOT");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("HONE_CUDA_ROOT", "/no/such/toolkit", 1);
+  std::string reason;
+  EXPECT_FALSE(find_toolkit({}, &reason));
+  EXPECT_EQ(reason, "no /no/such/toolkit/bin/nvcc");
+  ::setenv("HONE_CUDA_ROOT", kept.c_str(), 1);
+  EXPECT_TRUE(find_toolkit({}, &reason)) << reason;
+}
+
 TEST_F(BuildTest, BuildsReportsAndReuses) {
   const BuildReport report = Build(kScale);
   ASSERT_EQ(report.outcome, BuildOutcome::built) << report.evidence << "\n" << report.diagnostics;

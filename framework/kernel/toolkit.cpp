@@ -72,8 +72,11 @@ fs::path nvcc_in_path() {
 
 std::optional<Toolkit> find_toolkit(const fs::path& hint, std::string* reason) {
   std::vector<fs::path> roots;
+  const char* configured = std::getenv("HONE_CUDA_ROOT");
   if (!hint.empty()) {
     roots = {hint};
+  } else if (configured != nullptr && *configured != '\0') {
+    roots = {configured};
   } else {
     if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0')
       roots.emplace_back(home);

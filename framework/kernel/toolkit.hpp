@@ -15,8 +15,8 @@ struct Toolkit {
   std::filesystem::path library_dir;           ///< where libcudart.so is (lib64 or lib)
 };
 
-/// The toolkit at `hint`, when that is not empty; otherwise of CUDA_HOME, of /usr/local/cuda, of
-/// the nvcc in PATH. Nothing when no nvcc that runs is there; `reason` then says what was tried.
+/// The toolkit at `hint`, when that is not empty; otherwise at HONE_CUDA_ROOT, when that is set;
+/// otherwise of CUDA_HOME, of /usr/local/cuda, of the nvcc in PATH. Nothing when no nvcc that runs is there; `reason` then says what was tried.
 std::optional<Toolkit> find_toolkit(const std::filesystem::path& hint = {},
                                     std::string* reason = nullptr);
 

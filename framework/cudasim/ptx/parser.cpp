@@ -797,13 +797,16 @@ void Parser::instruction(Function& f, const Token& first, std::string guard, boo
 }
 
 void Parser::finish() {
-  // A place in a toolkit header is shown as the caller's line.
+  // A place in a toolkit header is shown as the caller's line. nvcc names its own headers by way of
+  // bin/.., wherever it is installed.
+  constexpr const char* toolkit_paths[] = {"/bin/../", "/targets/x86_64-linux/include/",
+                                           "/cuda/include/", "/cu13/include/"};
   auto in_toolkit = [&](int file) {
     const auto name = module_->files.find(file);
     return name != module_->files.end() &&
-           (name->second.find("/targets/x86_64-linux/include/") != std::string::npos ||
-            name->second.find("/cuda/include/") != std::string::npos ||
-            name->second.find("/cu13/include/") != std::string::npos);
+           std::ranges::any_of(toolkit_paths, [&](const char* part) {
+             return name->second.find(part) != std::string::npos;
+           });
   };
   for (auto& function : module_->functions_) {
     for (Instruction& i : function->body) {
