@@ -1,4 +1,5 @@
 # Declares Hone's own libraries and their tests, one line each.
+include(GoogleTest)
 
 # hone_add_part(<dir>): add_subdirectory, unless HONE_PARTS is set and does not name its last folder.
 function(hone_add_part dir)
@@ -31,7 +32,6 @@ function(hone_test target)
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   find_package(GTest REQUIRED)
-  include(GoogleTest)
   add_executable(${target} ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main hone_warnings)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
