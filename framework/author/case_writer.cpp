@@ -87,19 +87,24 @@ std::string request_for(const Material& material, const CaseSetReport& so_far, s
 }  // namespace
 
 Json case_schema() {
-  const Json strings = {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}};
-  const Json number = {
-      {"type", "object"},
-      {"properties", {{"value", {{"type", "number"}}}, {"tolerance", {{"type", "number"}}}}},
-      {"required", Json::array({"value", "tolerance"})}};
-  const Json expect = {{"type", "object"},
-                       {"properties", {{"contains", strings}, {"number", number}}}};
-  const Json one = {{"type", "object"},
-                    {"properties", {{"prompt", {{"type", "string"}}}, {"expect", expect}}},
-                    {"required", Json::array({"prompt", "expect"})}};
-  return {{"type", "object"},
-          {"properties", {{"cases", {{"type", "array"}, {"items", one}}}}},
-          {"required", Json::array({"cases"})}};
+  // All members are required and no others allowed, as services that enforce schemas want it.
+  const auto object = [](const Json& properties) {
+    Json required = Json::array();
+    for (const auto& [key, unused] : properties.items()) required.push_back(key);
+    return Json{{"type", "object"},
+                {"properties", properties},
+                {"required", required},
+                {"additionalProperties", false}};
+  };
+  const Json text = {{"type", "string"}};
+  const Json amount = {{"type", "number"}};
+  const Json texts = {{"type", "array"}, {"items", text}, {"minItems", 1}};
+  const Json expect = {
+      {"anyOf",
+       {object({{"contains", texts}}),
+        object({{"number", object({{"value", amount}, {"tolerance", amount}})}})}}};
+  const Json one = object({{"prompt", text}, {"expect", expect}});
+  return object({{"cases", {{"type", "array"}, {"items", one}}}});
 }
 
 CaseSetReport read_proposals(const std::string& answer, const fs::path& folder) {
@@ -171,8 +176,9 @@ CaseSetReport write_cases(Writer& writer, const Material& material, const skill:
   CaseSetReport report;
   for (int round = 0; round < kRounds && report.cases.size() < wanted; ++round) {
     const size_t count = std::min(wanted - report.cases.size() + 1, kPerRound);
-    const auto answer = writer.write({"You write test questions. You answer with JSON only.",
-                                      request_for(material, report, count), 1200, 1L + round});
+    const auto answer =
+        writer.write({"You write test questions. You answer with JSON only.",
+                      request_for(material, report, count), 1200, 1L + round, case_schema()});
     if (!answer) break;
     const size_t before = report.cases.size();
     vet(read_proposals(*answer, folder), report);

@@ -12,20 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The case files that stand in a skill's folder.
-std::vector<fs::path> case_files(const fs::path& dir) {
-  std::vector<fs::path> files;
-  std::error_code ec;
-  for (const char* folder : {"cases", "evals", "tests"})
-    for (const auto& entry : fs::recursive_directory_iterator(dir / folder, ec))
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-  // Its test list may be empty, where the tests stand in cases/.
-  if (files.empty() && fs::exists(dir / "skill_meta.json"))
-    files.push_back(dir / "skill_meta.json");
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 void lint_cases(const std::vector<fs::path>& files, LintReport& report) {
   if (files.empty()) return;
   const auto set = cases::load_cases(files);
@@ -45,11 +31,24 @@ void lint_cases(const std::vector<fs::path>& files, LintReport& report) {
 
 }  // namespace
 
+std::vector<fs::path> case_files_of(const fs::path& dir) {
+  std::vector<fs::path> files;
+  std::error_code ec;
+  for (const char* folder : {"cases", "evals", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(dir / folder, ec))
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+  // Its test list may be empty, where the tests stand in cases/.
+  if (files.empty() && fs::exists(dir / "skill_meta.json"))
+    files.push_back(dir / "skill_meta.json");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 LintReport lint(const fs::path& skill_dir, const LintOptions& options) {
   LintReport report;
   report.findings = skill::lint_text(skill_dir);
   check_code_blocks(skill_dir, options, report);
-  lint_cases(options.cases.empty() ? case_files(skill_dir) : options.cases, report);
+  lint_cases(options.cases.empty() ? case_files_of(skill_dir) : options.cases, report);
   return report;
 }
 

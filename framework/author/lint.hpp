@@ -23,6 +23,10 @@ struct LintReport {
   std::string not_built;  ///< why no code was built, or ""
 };
 
+/// The case files that stand in a skill's folder: those in cases/, evals/ and tests/, else
+/// skill_meta.json.
+std::vector<std::filesystem::path> case_files_of(const std::filesystem::path& skill_dir);
+
 /// All that can be said of a skill without asking a model: the rules of skill::lint_text;
 /// `cuda-block`, code blocks of language cuda (cu) in its Markdown that do not compile alone,
 /// unless their info string says `fragment`; `toolkit-arch`, architectures that this toolkit does

@@ -49,6 +49,8 @@ class Refinement {
       if (without_gain >= options_.plateau)
         return stop(fmt::format("{} attempts in a row brought nothing", without_gain));
       if (spending_.used_up()) return stop("the budget is used up");
+      if (!spending_.has(best.measurement.tokens))
+        return stop("the budget does not suffice to measure another version");
       without_gain = attempt_from(best, attempt, evidence) ? 0 : without_gain + 1;
     }
   }

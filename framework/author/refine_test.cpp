@@ -105,11 +105,12 @@ TEST_F(RefineTest, AttemptsAreLimited) {
 }
 
 TEST_F(RefineTest, TheBudgetEndsIt) {
-  spending.limit = 15;
+  spending.limit = 25;
   student.rates = {{.1, .1}, {.2, .2}, {.3, .3}};
   const auto refined = run();
-  EXPECT_EQ(refined.stopped, "the budget is used up");
+  EXPECT_EQ(refined.stopped, "the budget does not suffice to measure another version");
   EXPECT_EQ(refined.versions.size(), 2u);
+  EXPECT_LE(spending.tokens, 25);
 }
 
 TEST_F(RefineTest, TheAuthorNeverSeesAHeldOutCase) {

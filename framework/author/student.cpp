@@ -99,6 +99,8 @@ Measurement TrialStudent::measure(const fs::path& skill_dir, const std::string& 
   trial::StageOptions options;
   options.device = settings_.device;
   options.print = settings_.print;
+  options.progress = settings_.progress;
+  options.cancelled = settings_.cancelled;
 
   Measurement measurement;
   for (const auto& name : settings_.models) {
@@ -111,6 +113,7 @@ Measurement TrialStudent::measure(const fs::path& skill_dir, const std::string& 
     for (const auto& selection : selections) {
       if (selection.c->expect.kernel) must(trial::build(plan, model, selection, options), "build");
       must(trial::verify(plan, model, selection, options), "verify");
+      if (selection.c->turns > 1) must(trial::repair(plan, model, selection, options), "repair");
       CaseScore score;
       score.model = name;
       score.id = selection.c->id;

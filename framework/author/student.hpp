@@ -49,6 +49,8 @@ struct TrialSettings {
   std::filesystem::path run_dir;  ///< of the records
   std::string device;
   std::function<void(const std::string&)> print;  ///< a line for each record; may be empty
+  std::function<void(const model::AskProgress&)> progress;
+  std::function<bool()> cancelled;  ///< polled; true ends the asking
 };
 
 /// Measures through the stages of an evaluation: query, build, verify. Answers on record to the

@@ -27,7 +27,11 @@ std::optional<std::string> ModelWriter::write(const Task& task) {
   question.user = task.user;
   question.seed = task.seed;
   question.max_tokens = task.max_tokens;
+  question.schema = task.schema;
+  question.label.case_id = "author";
   const auto answer = model::ask(config_, {&question, 1}, options_).front();
+  if (options_.client.cancelled && options_.client.cancelled())
+    throw Error(Exit::interrupted, "interrupted: the same command goes on from here");
   spending_.tokens += answer.usage.input.value_or(0) + answer.usage.output.value_or(0);
   if (answer.outcome == model::Outcome::infrastructure_error)
     throw Error(Exit::infrastructure,

@@ -11,7 +11,8 @@ namespace hone::author {
 struct Task {
   std::string system, user;
   int max_tokens = 1024;
-  long seed = 1;  ///< another one for another attempt
+  long seed = 1;                   ///< another one for another attempt
+  storage::Json schema = nullptr;  ///< JSON schema that the answer must have, or null
 };
 
 /// Who writes skills and cases. This is all that authoring knows of models.
@@ -30,6 +31,7 @@ struct Spending {
   std::optional<long> limit;
   long tokens = 0;
   bool used_up() const { return limit && tokens >= *limit; }
+  bool has(long wanted) const { return !limit || tokens + wanted <= *limit; }
 };
 
 /// Asks a model. `spending` is checked before each request and added to after it.

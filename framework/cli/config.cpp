@@ -65,23 +65,99 @@ void read_prices(const std::string& file, const toml::node& node, Context& conte
 
 }  // namespace
 
-const trial::Manifest& Context::manifest() {
+namespace {
+
+bool project_is_named(const Context& context) {
+  const char* variable = std::getenv("HONE_MANIFEST");
+  return !context.manifest_option.empty() || (variable != nullptr && *variable != '\0');
+}
+
+/// A manifest of no project: what this program and the environment know.
+trial::Manifest bare_manifest() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return fs::path(value == nullptr ? "" : value);
+  };
+  trial::Manifest m;
+  m.source_dir = fs::current_path();
+  m.binary_dir = m.source_dir / ".hone";
+  m.run_dir = m.binary_dir / "hone/runs";
+  m.cache_dir = m.binary_dir / "hone/cache";
+  m.reports_dir = m.binary_dir / "reports";
+  m.baselines_dir = m.binary_dir / "baselines";
+  m.toolkit_root = variable("HONE_CUDA_ROOT");
+  m.llama_server = variable("HONE_LLAMA_SERVER");
+  m.hone = fs::read_symlink("/proc/self/exe");
+  return m;
+}
+
+constexpr const char* kGeneric = "generic.";
+constexpr const char* kGenericKey = "GENERIC_API_KEY";
+
+/// A model that --base-url or upskill's service `generic` names.
+model::ModelConfig model_at(const std::string& name, const std::string& service,
+                            const std::string& base_url) {
+  // ollama's entry is the one that asks for no key.
+  const bool generic = service.empty() || service == "generic";
+  const std::string prefix = (generic ? "ollama" : service) + ".";
+  auto model = model::model_named(prefix + name, {});
+  model.name = model.name.substr(prefix.size());
+  model.base_url = base_url;
+  if (generic && !model::key_in(kGenericKey).empty()) model.api_key_env = kGenericKey;
+  return model;
+}
+
+}  // namespace
+
+const trial::Manifest& Context::manifest(bool bare) {
   if (loaded_) return *loaded_;
-  loaded_ = std::make_shared<trial::Manifest>(
-      trial::load_manifest(trial::find_manifest(manifest_option)));
+  fs::path file;
+  try {
+    file = trial::find_manifest(manifest_option);
+  } catch (const Error&) {
+    if (project_is_named(*this) || !(bare || fs::exists(".hone/hone/runs"))) throw;
+  }
+  loaded_ = std::make_shared<trial::Manifest>(file.empty() ? bare_manifest()
+                                                           : trial::load_manifest(file));
   for (auto& model : loaded_->models)
     if (const auto price = prices.find(model.model); price != prices.end() && !model.price.input)
       model.price = price->second;
+  model::add_key_variable(kGenericKey);
   model::hide_keys();
   return *loaded_;
 }
 
+void Context::declare(trial::SkillEntry skill, trial::EvaluationEntry evaluation) {
+  manifest(true);
+  loaded_->skills.push_back(std::move(skill));
+  loaded_->evaluations.push_back(std::move(evaluation));
+}
+
+void Context::read_upskill() {
+  const auto file = author::find_upskill_config(fs::current_path());
+  if (file.empty()) return;
+  std::vector<Diagnostic> warnings;
+  upskill = author::read_upskill_config(file, warnings);
+  print_diagnostics(warnings);
+  if (!quiet) std::cout << "defaults of " << file.string() << '\n';
+}
+
 const model::ModelConfig& Context::use_model(const std::string& evaluation,
                                              const std::string& name) {
-  manifest();
+  manifest(true);
   for (const auto& model : loaded_->models)
     if (model.name == name) return model;
-  auto model = model::model_named(name, aliases);
+  std::string address = base_url;
+  std::string wanted = name;
+  if (name.starts_with(kGeneric)) {
+    wanted = name.substr(std::string(kGeneric).size());
+    const char* variable = std::getenv("GENERIC_BASE_URL");
+    if (address.empty() && variable != nullptr) address = variable;
+    if (address.empty())
+      throw Error(Exit::usage, "model '" + name + "' needs --base-url, or GENERIC_BASE_URL");
+  }
+  auto model =
+      address.empty() ? model::model_named(name, aliases) : model_at(wanted, service, address);
   for (const auto& known : loaded_->models)
     if (known.name == model.name) return known;
   if (const auto price = prices.find(model.model); price != prices.end())

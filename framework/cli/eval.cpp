@@ -79,7 +79,46 @@ struct EvalOptions {
   std::optional<long> max_tokens;
   int runs = 0;
   bool fresh = false, keep_server = false, no_report = false, confirm = false;
+  Strings tests, gates;
+  std::string delivery, reports_dir;
+  bool no_baseline = false, verbose = false;
 };
+
+/// The models of an evaluation that no project declares: those named, else upskill's, else the
+/// project's first.
+Strings models_for_folder(Context& context, const Strings& named) {
+  Strings models = named;
+  const auto& upskill = context.upskill;
+  const auto& usual = upskill.eval_model.empty() ? upskill.model : upskill.eval_model;
+  if (models.empty() && !usual.empty()) models = {usual};
+  if (models.empty() && !context.manifest(true).models.empty())
+    models = {context.manifest().models.front().name};
+  if (models.empty()) throw Error(Exit::usage, "no model: name one with -m");
+  for (auto& name : models) name = context.use_model("", name).name;
+  return models;
+}
+
+/// Makes `options.evaluation` the name of an evaluation where it is a skill's folder.
+void take_folder(Context& context, EvalOptions& options) {
+  const std::filesystem::path dir = options.evaluation;
+  if (!std::filesystem::exists(dir / "SKILL.md")) {
+    const bool path = options.evaluation.find('/') != std::string::npos;
+    if (path || !options.tests.empty())
+      throw Error(Exit::usage, "'" + options.evaluation + "' is no skill: it has no SKILL.md");
+    context.manifest().evaluation(options.evaluation);
+    return;
+  }
+  context.read_upskill();
+  FolderEvaluation folder;
+  folder.skill = dir;
+  folder.tests = options.tests;
+  folder.models = models_for_folder(context, options.models);
+  folder.runs = options.runs > 0 ? options.runs : 1;
+  folder.delivery = options.delivery;
+  folder.gates = options.gates;
+  if (folder.gates.empty() && options.arms.empty()) folder.gates = {"lift >= 0"};
+  options.evaluation = declare_evaluation(context, std::move(folder));
+}
 
 std::vector<trial::Selection> select(const trial::Plan& plan, const EvalOptions& options) {
   std::vector<const cases::Case*> chosen;
@@ -158,8 +197,10 @@ Strings models_with_alarms(Context& context, const std::string& evaluation) {
   return names;
 }
 
-Exit evaluate(Context& context, const EvalOptions& options) {
+Exit evaluate(Context& context, EvalOptions& options) {
   catch_interrupts();
+  if (options.no_baseline) options.arms = {std::string(trial::name(trial::Arm::with_skill))};
+  take_folder(context, options);
   context.budget.max_cost = options.max_cost;
   context.budget.max_tokens = options.max_tokens;
   for (const auto& name : options.models) context.use_model(options.evaluation, name);
@@ -170,10 +211,11 @@ Exit evaluate(Context& context, const EvalOptions& options) {
   if (plan.cases.empty()) return Exit::bad_input;
   Exit worst = broken ? Exit::bad_input : Exit::good;
   int skipped = 0;
-  const auto& models = options.models.empty() ? plan.evaluation.models : options.models;
-  for (const auto& wanted : models) {
-    const auto& model = context.use_model(options.evaluation, wanted);
-    const auto& model_name = model.name;
+  Strings models = plan.evaluation.models;
+  if (!options.models.empty()) models = options.models;
+  for (auto& name : models) name = context.use_model(options.evaluation, name).name;
+  for (const auto& model_name : models) {
+    const auto& model = manifest.model(model_name);
     const auto begin = std::chrono::steady_clock::now();
     std::cout << fmt::format("{} with {}: {} cases, {} runs an arm\n", options.evaluation,
                              model_name, plan.cases.size(), plan.evaluation.runs);
@@ -194,6 +236,8 @@ Exit evaluate(Context& context, const EvalOptions& options) {
     ReportRequest request;
     request.evaluations = {options.evaluation};
     request.runs = options.runs;
+    request.reports_dir = options.reports_dir;
+    if (options.verbose) print_failures(plan, models);
     auto judged = report(context, request);
     if (judged == Exit::judged_bad && (options.confirm || confirm_by_environment())) {
       const auto alarmed = models_with_alarms(context, options.evaluation);
@@ -231,18 +275,40 @@ Exit ask_fresh_runs(Context& context, const std::string& evaluation, const Strin
   return worst;
 }
 
+namespace {
+
+/// What an evaluation of a skill's folder takes, by the names that users of upskill know.
+void add_folder_options(CLI::App& command, Context& context, EvalOptions& o) {
+  command.add_option("-t,--tests", o.tests, "Case files, with the folder of a skill")
+      ->check(CLI::ExistingFile);
+  command.add_option("--gate", o.gates, "With a folder: what to judge (default: lift >= 0)");
+  command.add_option("--delivery", o.delivery, "With a folder: inject or disclose the skill")
+      ->check(CLI::IsMember({"inject", "disclose"}));
+  command.add_option("--base-url", context.base_url,
+                     "Where models that are not declared are asked");
+  command.add_option("--provider", context.service, "What is spoken there (default: generic)")
+      ->check(CLI::IsMember({"anthropic", "openai", "generic"}));
+  command.add_flag("-v,--verbose", o.verbose, "Print the answers that are not correct");
+}
+
+}  // namespace
+
 void add_eval_commands(CLI::App& app, Context& context, Action& action) {
   auto* eval = app.add_subcommand(
       "eval", "Ask, build, verify, time and report an evaluation: what ctest does, in one process");
   auto o = std::make_shared<EvalOptions>();
-  eval->add_option("evaluation", o->evaluation, "Its name (see hone list)")->required();
+  eval->add_option("evaluation", o->evaluation, "Its name (see hone list), or a skill's folder")
+      ->required();
   eval->add_option("-m,--model", o->models,
                    "Only these models: declared ones, aliases, or service.model[.effort]");
   eval->add_option("-c,--case", o->cases, "Only these cases");
-  eval->add_option("--arm", o->arms, "Only this arm: with_skill or without_skill")
-      ->check(CLI::IsMember({"with_skill", "without_skill"}));
-  eval->add_option("-n,--runs", o->runs, "Runs of each case and arm instead of the declared ones")
+  auto* arm = eval->add_option("--arm", o->arms, "Only this arm: with_skill or without_skill")
+                  ->check(CLI::IsMember({"with_skill", "without_skill"}));
+  eval->add_option("-n,--runs", o->runs,
+                   "Runs of each case and arm instead of the declared ones (a folder: 1)")
       ->check(CLI::PositiveNumber);
+  eval->add_flag("--no-baseline", o->no_baseline, "Do not ask without the skill")->excludes(arm);
+  add_folder_options(*eval, context, *o);
   eval->add_flag("--fresh", o->fresh, "Ask again where an answer is on record");
   eval->add_option("--rerun", o->rerun, "Ask again only: failed, errors, or case=<id>");
   eval->add_option("--max-cost", o->max_cost, "US dollars that this command may spend")
@@ -255,6 +321,18 @@ void add_eval_commands(CLI::App& app, Context& context, Action& action) {
                  "When a gate fails, ask as many fresh runs once: only a failure that they repeat "
                  "stays one");
   eval->callback([&, o] { action = [&, o] { return evaluate(context, *o); }; });
+
+  auto* benchmark = app.add_subcommand(
+      "benchmark", "hone eval of a skill's folder with 3 runs, for the models that are named");
+  auto b = std::make_shared<EvalOptions>();
+  b->runs = 3;
+  benchmark->add_option("skill", b->evaluation, "The skill's folder")->required();
+  benchmark->add_option("-m,--model", b->models, "The models")->required();
+  benchmark->add_option("-n,--runs", b->runs, "Runs of each case and arm (default: 3)")
+      ->check(CLI::PositiveNumber);
+  benchmark->add_option("-o,--output", b->reports_dir, "Where the reports go");
+  add_folder_options(*benchmark, context, *b);
+  benchmark->callback([&, b] { action = [&, b] { return evaluate(context, *b); }; });
 
   auto* stage = app.add_subcommand("stage",
                                    "One stage of one case, arm and model: query, build, verify, "

@@ -19,8 +19,10 @@ using history::Snapshot;
 struct HistoryOptions {
   history::Filter filter;
   std::string metric = "success", kind = "trend", format = "text", output, store;
-  std::vector<std::string> operands;
-  bool csv = false, json = false, changed = false, fail_if_worse = false;
+  std::vector<std::string> operands, skills, models;
+  std::optional<std::string> csv;  ///< a file; "" or "-": stdout
+  std::string upskill_runs;
+  bool json = false, changed = false, fail_if_worse = false;
 };
 
 void write_out(const std::string& text, const std::string& file) {
@@ -36,8 +38,8 @@ fs::path store_file(Context& context, const HistoryOptions& o) {
 
 void add_filters(CLI::App& command, HistoryOptions& o) {
   command.add_option("-e,--evaluation", o.filter.evaluation, "Only this evaluation");
-  command.add_option("-s,--skill", o.filter.skill, "Only this skill");
-  command.add_option("-m,--model", o.filter.model, "Only this model");
+  command.add_option("-s,--skill", o.skills, "Only these skills");
+  command.add_option("-m,--model", o.models, "Only these models");
   command.add_option("--commit", o.filter.commit, "Only this commit (a prefix will do)");
   command.add_option("--on", o.filter.device, "Only devices whose name holds this text");
   command.add_option("--source", o.filter.source, "Only hone, upskill or skill-creator");
@@ -49,15 +51,62 @@ void add_filters(CLI::App& command, HistoryOptions& o) {
   command.add_option("--history", o.store,
                      "The history's file (default: $HONE_HISTORY, else "
                      "hone/history.sqlite in the build folder)");
+  command.add_option("-d,--dir", o.upskill_runs, "A runs folder of upskill instead of the history")
+      ->check(CLI::ExistingDirectory);
 }
 
+/// The history that is looked at: ours, or a passing one of what upskill left on disk.
+class Source {
+ public:
+  Source(Context& context, const HistoryOptions& o)
+      : passing_(o.upskill_runs.empty()
+                     ? fs::path()
+                     : fs::temp_directory_path() / fmt::format("hone-{}.sqlite", ::getpid())),
+        store_(passing_.empty() ? store_file(context, o) : passing_) {
+    if (passing_.empty()) return;
+    const auto imported = history::import_upskill(o.upskill_runs);
+    print_diagnostics(imported.problems);
+    for (const auto& s : imported.snapshots) store_.add(s);
+  }
+  ~Source() {
+    std::error_code ec;
+    if (!passing_.empty())
+      for (const char* suffix : {"", "-wal", "-shm"})
+        fs::remove(fs::path(passing_.string() + suffix), ec);
+  }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  history::Store& store() { return store_; }
+
+  /// What passes the filter, newest first.
+  std::vector<history::RunRow> rows(const HistoryOptions& o) {
+    auto filter = o.filter;
+    filter.last = 0;
+    auto rows = store_.list(filter);
+    const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+      return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+    };
+    std::erase_if(rows, [&](const history::RunRow& row) {
+      return !among(o.skills, row.from.skill) || !among(o.models, row.from.model);
+    });
+    if (o.filter.last > 0 && rows.size() > static_cast<size_t>(o.filter.last))
+      rows.resize(static_cast<size_t>(o.filter.last));
+    return rows;
+  }
+
+ private:
+  fs::path passing_;
+  history::Store store_;
+};
+
 Exit runs(Context& context, const HistoryOptions& o) {
-  history::Store store(store_file(context, o));
-  const auto rows = store.list(o.filter);
+  Source source(context, o);
+  const auto rows = source.rows(o);
   if (o.json)
     std::cout << history::runs_json(rows);
   else if (o.csv)
-    std::cout << history::runs_csv(rows);
+    write_out(history::runs_csv(rows), *o.csv);
   else
     std::cout << history::runs_table(rows, history::metric_named(o.metric),
                                      report::terminal_style(STDOUT_FILENO));
@@ -65,8 +114,8 @@ Exit runs(Context& context, const HistoryOptions& o) {
 }
 
 Exit plot(Context& context, const HistoryOptions& o) {
-  history::Store store(store_file(context, o));
-  const auto rows = store.list(o.filter);
+  Source source(context, o);
+  const auto rows = source.rows(o);
   const auto style = report::terminal_style(STDOUT_FILENO);
   if (o.kind == "trend") {
     const auto trend = history::trend_of(rows, history::metric_named(o.metric));
@@ -76,7 +125,8 @@ Exit plot(Context& context, const HistoryOptions& o) {
       history::draw(trend, o.output);
   } else {
     std::vector<Snapshot> columns;
-    for (auto r = rows.rbegin(); r != rows.rend(); ++r) columns.push_back(store.load(r->id));
+    for (auto r = rows.rbegin(); r != rows.rend(); ++r)
+      columns.push_back(source.store().load(r->id));
     const auto matrix = history::matrix_of(columns);
     if (o.output.empty())
       std::cout << history::terminal_matrix(matrix, style);
@@ -206,7 +256,7 @@ Exit import(Context& context, const HistoryOptions& o) {
 fs::path history_file(Context& context) {
   const char* chosen = std::getenv("HONE_HISTORY");
   if (chosen != nullptr && *chosen != '\0') return chosen;
-  return context.manifest().run_dir.parent_path() / "history.sqlite";
+  return context.manifest().binary_dir / "hone/history.sqlite";
 }
 
 void add_history_commands(CLI::App& app, Context& context, Action& action) {
@@ -219,7 +269,12 @@ void add_history_commands(CLI::App& app, Context& context, Action& action) {
   {
     auto [sub, o] = command("runs", "What was measured so far, newest first", runs);
     add_filters(*sub, *o);
-    sub->add_flag("--csv", o->csv, "As CSV, every column");
+    sub->add_option_function<std::vector<std::string>>(
+           "--csv",
+           [o = o](const std::vector<std::string>& file) { o->csv = file.empty() ? "" : file[0]; },
+           "As CSV, every column, into this file or else printed")
+        ->expected(0, 1)
+        ->type_name("[FILE]");
     sub->add_flag("--json", o->json, "As JSON, every column");
   }
   {

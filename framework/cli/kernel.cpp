@@ -24,7 +24,6 @@ Exit build_kernel(const BuildOptions& o) {
   request.toolkit = kernel::find_toolkit(o.toolkit, &reason);
   if (!request.toolkit) throw Error(Exit::infrastructure, "no nvcc: " + reason);
   request.files = kernel::project_files(project);
-  request.files.push_back({"build.toml", storage::read_file(project.dir / "build.toml")});
   for (const auto& header : o.headers)
     request.headers.push_back({fs::path(header).filename().string(), storage::read_file(header)});
   request.entry = o.entry;

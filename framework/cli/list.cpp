@@ -14,9 +14,9 @@ using storage::Json;
 
 Exit list_text(const trial::Manifest& manifest) {
   for (const auto& e : manifest.evaluations) {
-    std::cout << fmt::format("{}: skill {}, models {}, {} runs, gates {}\n", e.name, e.skill,
-                             fmt::join(e.models, " "), e.runs,
-                             e.gates.empty() ? "none" : fmt::format("{}", fmt::join(e.gates, "; ")));
+    std::cout << fmt::format(
+        "{}: skill {}, models {}, {} runs, gates {}\n", e.name, e.skill, fmt::join(e.models, " "),
+        e.runs, e.gates.empty() ? "none" : fmt::format("{}", fmt::join(e.gates, "; ")));
     const auto plan = trial::make_plan(manifest, e.name);
     for (const auto& c : plan.cases)
       std::cout << fmt::format("  {:<28} {:<7} {}\n", c.id, c.kind(), c.where.str());
@@ -36,10 +36,17 @@ Exit list_json(const trial::Manifest& manifest) {
     const auto plan = trial::make_plan(manifest, e.name);
     Json cases = Json::array();
     for (const auto& c : plan.cases)
-      cases.push_back({{"id", c.id}, {"kind", c.kind()}, {"file", c.where.file},
-                       {"line", c.where.line}, {"suite", c.suite}});
-    out.push_back({{"evaluation", e.name}, {"skill", e.skill}, {"models", e.models},
-                   {"runs", e.runs}, {"gates", e.gates}, {"cases", cases}});
+      cases.push_back({{"id", c.id},
+                       {"kind", c.kind()},
+                       {"file", c.where.file},
+                       {"line", c.where.line},
+                       {"suite", c.suite}});
+    out.push_back({{"evaluation", e.name},
+                   {"skill", e.skill},
+                   {"models", e.models},
+                   {"runs", e.runs},
+                   {"gates", e.gates},
+                   {"cases", cases}});
   }
   std::cout << out.dump(2) << '\n';
   return Exit::good;
@@ -77,8 +84,13 @@ void add_list_commands(CLI::App& app, Context& context, Action& action) {
   list->add_option("--format", *format, "text, json, or ctest (a script for TEST_INCLUDE_FILES)")
       ->check(CLI::IsMember({"text", "json", "ctest"}));
   list->add_option("-o,--output", *output, "Write there instead of stdout (ctest only)");
-  list->callback([&, format, output] {
-    action = [&, format, output] {
+  auto dir = std::make_shared<std::string>();
+  auto verbose = std::make_shared<bool>(false);
+  list->add_option("-d,--dir", *dir, "List the skills in this folder instead");
+  list->add_flag("-v,--verbose", *verbose, "With -d: the start of each skill, too");
+  list->callback([&, format, output, dir, verbose] {
+    action = [&, format, output, dir, verbose] {
+      if (!dir->empty()) return list_skills(*dir, *verbose);
       const auto& manifest = context.manifest();
       if (*format == "text") return list_text(manifest);
       if (*format == "json") return list_json(manifest);
@@ -92,7 +104,8 @@ void add_list_commands(CLI::App& app, Context& context, Action& action) {
   });
 
   auto* checker = app.add_subcommand(
-      "check", "Read skills and case files and say what is wrong in them (exit 3 when anything is)");
+      "check",
+      "Read skills and case files and say what is wrong in them (exit 3 when anything is)");
   auto evaluations = std::make_shared<std::vector<std::string>>();
   auto files = std::make_shared<std::vector<std::string>>();
   checker->add_option("--evaluation", *evaluations, "Only these evaluations");

@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   cli::add_history_commands(app, context, action);
   cli::add_kernel_commands(app, context, action);
   cli::add_sim_command(app, context, action);
+  cli::add_generate_command(app, context, action);
   cli::add_lint_command(app, context, action);
   cli::add_install_commands(app, context, action);
   cli::add_doctor_command(app, context, action);
