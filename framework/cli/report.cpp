@@ -46,9 +46,9 @@ report::ReportInput input_of(const trial::Manifest& manifest, const std::string&
          m.provider,
          m.model,
          m.gguf_sha256,
-         {{"temperature", m.temperature ? storage::Json(*m.temperature) : nullptr},
+         {{"temperature", m.temperature ? storage::Json(*m.temperature) : storage::Json()},
           {"max_tokens", m.max_tokens},
-          {"seed", m.seed ? storage::Json(*m.seed) : nullptr}}});
+          {"seed", m.seed ? storage::Json(*m.seed) : storage::Json()}}});
   }
   for (const auto& c : plan.cases)
     input.cases.push_back(

@@ -10,7 +10,8 @@ double elementwise(double scale, double ulps) {
 }
 
 double reduction(double n, double scale, double c) {
-  return std::max(c * std::sqrt(n) * float32_spacing * std::abs(scale), float32_smallest_normal);
+  return std::max(c * std::sqrt(n) * float32_spacing * std::abs(scale),
+                  n * float32_smallest_normal);
 }
 
 }  // namespace hone::oracle

@@ -25,7 +25,8 @@ struct Expected {
 /// ulps * u * scale, at least the smallest normal float.
 double elementwise(double scale, double ulps);
 
-/// c * sqrt(n) * u * scale, at least the smallest normal float.
+/// c * sqrt(n) * u * scale, at least n times the smallest normal float: each term or partial sum
+/// may be flushed, as atomicAdd in global memory does (PTX ISA, atom).
 double reduction(double n, double scale, double c = 4);
 
 }  // namespace hone::oracle

@@ -14,6 +14,7 @@ TEST(Tolerance, ScalesWithTheValue) {
   EXPECT_DOUBLE_EQ(elementwise(-1000, 2), 1000 * elementwise(1, 2));
   EXPECT_DOUBLE_EQ(reduction(100, 1, 4), 40 * 0x1p-23);
   EXPECT_EQ(elementwise(0, 2), 0x1p-126) << "a flushed subnormal passes";
+  EXPECT_EQ(reduction(1000, 0), 1000 * 0x1p-126) << "and so do 1000 partial sums";
 }
 
 struct Sum {
