@@ -37,3 +37,14 @@ function(hone_test target)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST
                        PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "HONE_CUDA_ROOT=${HONE_CUDA_ROOT}")
 endfunction()
+
+# hone_bench(<target> SOURCES … [LIBRARIES …]): a Google Benchmark program, with HONE_BUILD_BENCHMARKS.
+function(hone_bench target)
+  if(NOT HONE_BUILD_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  find_package(benchmark REQUIRED)
+  add_executable(${target} ${ARG_SOURCES})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARIES} benchmark::benchmark hone_warnings)
+endfunction()

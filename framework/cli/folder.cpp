@@ -6,6 +6,7 @@
 #include "author/lint.hpp"
 #include "cli/command.hpp"
 #include "process/terminal.hpp"
+#include "trial/recorder.hpp"
 
 namespace hone::cli {
 namespace {
@@ -75,15 +76,11 @@ void print_failures(const trial::Plan& plan, const std::vector<std::string>& mod
       for (const auto arm : trial::kArms)
         for (int run = 0; run < plan.evaluation.runs; ++run) {
           const auto dir = plan.trial_dir(model, c.id, arm, run);
-          std::string outcome, evidence, text;
-          for (const char* file : {"response.json", "build.json", "verify.json"}) {
-            if (!fs::exists(dir / file)) continue;
-            const auto record = storage::read_json(dir / file);
-            outcome = record.value("outcome", outcome);
-            evidence = record.value("evidence", evidence);
-            text = record.value("text", text);
-          }
+          const auto [record, outcome, evidence] = trial::ending_of(dir);
           if (outcome.empty() || outcome == "correct") continue;
+          std::string text;
+          if (fs::exists(dir / "response.json"))
+            text = storage::read_json(dir / "response.json").value("text", text);
           std::cout << fmt::format("{} {} {} run {}: {}{}\n", model, c.id, trial::name(arm), run,
                                    outcome, evidence.empty() ? "" : ": " + evidence);
           const std::string shown = process::sanitise(text, kShownAnswer);

@@ -19,7 +19,7 @@ using history::Snapshot;
 struct HistoryOptions {
   history::Filter filter;
   std::string metric = "success", kind = "trend", format = "text", output, store;
-  std::vector<std::string> operands, skills, models;
+  std::vector<std::string> operands;
   std::optional<std::string> csv;  ///< a file; "" or "-": stdout
   std::string upskill_runs;
   bool json = false, changed = false, fail_if_worse = false;
@@ -32,14 +32,16 @@ void write_out(const std::string& text, const std::string& file) {
     storage::write_atomically(file, text);
 }
 
+/// Ours, or one in memory where a runs folder of upskill is looked at.
 fs::path store_file(Context& context, const HistoryOptions& o) {
+  if (!o.upskill_runs.empty()) return ":memory:";
   return o.store.empty() ? history_file(context) : fs::path(o.store);
 }
 
 void add_filters(CLI::App& command, HistoryOptions& o) {
   command.add_option("-e,--evaluation", o.filter.evaluation, "Only this evaluation");
-  command.add_option("-s,--skill", o.skills, "Only these skills");
-  command.add_option("-m,--model", o.models, "Only these models");
+  command.add_option("-s,--skill", o.filter.skills, "Only these skills");
+  command.add_option("-m,--model", o.filter.models, "Only these models");
   command.add_option("--commit", o.filter.commit, "Only this commit (a prefix will do)");
   command.add_option("--on", o.filter.device, "Only devices whose name holds this text");
   command.add_option("--source", o.filter.source, "Only hone, upskill or skill-creator");
@@ -55,54 +57,18 @@ void add_filters(CLI::App& command, HistoryOptions& o) {
       ->check(CLI::ExistingDirectory);
 }
 
-/// The history that is looked at: ours, or a passing one of what upskill left on disk.
-class Source {
- public:
-  Source(Context& context, const HistoryOptions& o)
-      : passing_(o.upskill_runs.empty()
-                     ? fs::path()
-                     : fs::temp_directory_path() / fmt::format("hone-{}.sqlite", ::getpid())),
-        store_(passing_.empty() ? store_file(context, o) : passing_) {
-    if (passing_.empty()) return;
-    const auto imported = history::import_upskill(o.upskill_runs);
-    print_diagnostics(imported.problems);
-    for (const auto& s : imported.snapshots) store_.add(s);
-  }
-  ~Source() {
-    std::error_code ec;
-    if (!passing_.empty())
-      for (const char* suffix : {"", "-wal", "-shm"})
-        fs::remove(fs::path(passing_.string() + suffix), ec);
-  }
-  Source(const Source&) = delete;
-  Source& operator=(const Source&) = delete;
-
-  history::Store& store() { return store_; }
-
-  /// What passes the filter, newest first.
-  std::vector<history::RunRow> rows(const HistoryOptions& o) {
-    auto filter = o.filter;
-    filter.last = 0;
-    auto rows = store_.list(filter);
-    const auto among = [](const std::vector<std::string>& names, const std::string& name) {
-      return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-    };
-    std::erase_if(rows, [&](const history::RunRow& row) {
-      return !among(o.skills, row.from.skill) || !among(o.models, row.from.model);
-    });
-    if (o.filter.last > 0 && rows.size() > static_cast<size_t>(o.filter.last))
-      rows.resize(static_cast<size_t>(o.filter.last));
-    return rows;
-  }
-
- private:
-  fs::path passing_;
-  history::Store store_;
-};
+/// Fills the history in memory with what upskill left on disk.
+void add_upskill(history::Store& store, const HistoryOptions& o) {
+  if (o.upskill_runs.empty()) return;
+  const auto imported = history::import_upskill(o.upskill_runs);
+  print_diagnostics(imported.problems);
+  for (const auto& s : imported.snapshots) store.add(s);
+}
 
 Exit runs(Context& context, const HistoryOptions& o) {
-  Source source(context, o);
-  const auto rows = source.rows(o);
+  history::Store store(store_file(context, o));
+  add_upskill(store, o);
+  const auto rows = store.list(o.filter);
   if (o.json)
     std::cout << history::runs_json(rows);
   else if (o.csv)
@@ -114,8 +80,9 @@ Exit runs(Context& context, const HistoryOptions& o) {
 }
 
 Exit plot(Context& context, const HistoryOptions& o) {
-  Source source(context, o);
-  const auto rows = source.rows(o);
+  history::Store store(store_file(context, o));
+  add_upskill(store, o);
+  const auto rows = store.list(o.filter);
   const auto style = report::terminal_style(STDOUT_FILENO);
   if (o.kind == "trend") {
     const auto trend = history::trend_of(rows, history::metric_named(o.metric));
@@ -125,8 +92,7 @@ Exit plot(Context& context, const HistoryOptions& o) {
       history::draw(trend, o.output);
   } else {
     std::vector<Snapshot> columns;
-    for (auto r = rows.rbegin(); r != rows.rend(); ++r)
-      columns.push_back(source.store().load(r->id));
+    for (auto r = rows.rbegin(); r != rows.rend(); ++r) columns.push_back(store.load(r->id));
     const auto matrix = history::matrix_of(columns);
     if (o.output.empty())
       std::cout << history::terminal_matrix(matrix, style);
@@ -220,7 +186,9 @@ Exit compare(Context& context, const HistoryOptions& o) {
   auto before = resolve(context, o, o.operands[0]), after = resolve(context, o, o.operands[1]);
   for (auto* side : {&before, &after})
     std::erase_if(*side, [&](const Snapshot& s) {
-      return (!o.filter.model.empty() && s.from.model != o.filter.model) ||
+      const auto& models = o.filter.models;
+      return (!models.empty() &&
+              std::find(models.begin(), models.end(), s.from.model) == models.end()) ||
              (!o.filter.evaluation.empty() && s.from.evaluation != o.filter.evaluation);
     });
   const auto comparison = history::compare(o.operands[0], before, o.operands[1], after);
@@ -299,7 +267,7 @@ void add_history_commands(CLI::App& app, Context& context, Action& action) {
                 compare);
     sub->add_option("operands", o->operands, "A and B: before and after")->required()->expected(2);
     sub->add_option("-e,--evaluation", o->filter.evaluation, "Only this evaluation");
-    sub->add_option("-m,--model", o->filter.model, "Only this model");
+    sub->add_option("-m,--model", o->filter.models, "Only these models");
     sub->add_option("--format", o->format, "text, markdown or json")
         ->check(CLI::IsMember({"text", "markdown", "json"}));
     sub->add_option("-o,--output", o->output, "Write there instead of stdout");

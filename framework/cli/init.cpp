@@ -56,7 +56,6 @@ Exit init(const InitOptions& o) {
   if (!there.empty())
     throw Error(Exit::bad_input, "already there, and nothing was written: " + there);
   for (const auto& [path, text] : files) {
-    fs::create_directories(fs::absolute(path).parent_path());
     storage::write_atomically(path, text);
     std::cout << "wrote " << path.lexically_normal().string() << '\n';
   }

@@ -1,10 +1,6 @@
 #include "cli/template.hpp"
 
-// name_begin … name_end: the bytes of a file of the template.
-#define HONE_FILE(name, path)                                                                      \
-  __asm__(".section .rodata\n" #name "_begin:\n.incbin \"" HONE_TEMPLATE_DIR "/" path "\"\n" #name \
-          "_end:\n.byte 0\n.previous\n.global " #name "_begin, " #name "_end");                    \
-  extern "C" const char name##_begin[], name##_end[]
+#include "storage/asset.hpp"
 
 #define HONE_EACH_FILE(X)                                               \
   X(hone_init_cmake, "CMakeLists.txt")                                  \
@@ -21,16 +17,13 @@
   X(hone_init_null, "suites/clamped_add/null.cu")                       \
   X(hone_init_case, "suites/clamped_add/cases/clamped_add.json")
 
-#define HONE_DECLARE(name, path) HONE_FILE(name, path);
+#define HONE_DECLARE(name, path) HONE_ASSET(name, HONE_TEMPLATE_DIR "/" path)
 HONE_EACH_FILE(HONE_DECLARE)
 
 namespace hone::cli {
 
 std::vector<TemplateFile> template_files() {
-  const auto file = [](std::string_view path, const char* begin, const char* end) {
-    return TemplateFile{path, {begin, static_cast<std::size_t>(end - begin)}};
-  };
-#define HONE_LIST(name, path) file(path, name##_begin, name##_end),
+#define HONE_LIST(name, path) {path, name()},
   return {HONE_EACH_FILE(HONE_LIST)};
 }
 

@@ -74,14 +74,21 @@ struct Where {
     sql += (sql.empty() ? " WHERE " : " AND ") + condition;
     values.push_back(value);
   }
+  void add_any_of(const std::string& column, const std::vector<std::string>& wanted) {
+    if (wanted.empty()) return;
+    const std::vector<std::string_view> places(wanted.size(), "?");
+    sql += fmt::format("{}{} IN ({})", sql.empty() ? " WHERE " : " AND ", column,
+                       fmt::join(places, ", "));
+    values.insert(values.end(), wanted.begin(), wanted.end());
+  }
 };
 
 Where where(const Filter& f) {
   Where w;
-  for (const auto& [column, value] :
-       {std::pair{"evaluation", &f.evaluation}, std::pair{"skill", &f.skill},
-        std::pair{"model", &f.model}, std::pair{"source", &f.source}})
-    if (!value->empty()) w.add(std::string(column) + " = ?", *value);
+  if (!f.evaluation.empty()) w.add("evaluation = ?", f.evaluation);
+  if (!f.source.empty()) w.add("source = ?", f.source);
+  w.add_any_of("skill", f.skills);
+  w.add_any_of("model", f.models);
   if (!f.commit.empty()) w.add("commit_id LIKE ? ESCAPE '\\'", escaped(f.commit) + "%");
   if (!f.device.empty()) w.add("device LIKE ? ESCAPE '\\'", "%" + escaped(f.device) + "%");
   if (!f.since.empty()) w.add("time >= ?", f.since);

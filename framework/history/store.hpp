@@ -10,11 +10,12 @@ namespace hone::history {
 
 /// Which runs are wanted. Empty fields admit all.
 struct Filter {
-  std::string evaluation, skill, model, source;
-  std::string commit;        ///< a prefix
-  std::string device;        ///< a part of its name
-  std::string since, until;  ///< ISO UTC or a prefix of it, both inclusive
-  int last = 0;              ///< only the newest so many; 0: all
+  std::string evaluation, source;
+  std::vector<std::string> skills, models;  ///< any of them
+  std::string commit;                       ///< a prefix
+  std::string device;                       ///< a part of its name
+  std::string since, until;                 ///< ISO UTC or a prefix of it, both inclusive
+  int last = 0;                             ///< only the newest so many; 0: all
 };
 
 /// What a listing shows of one run; the cases are left in the database.

@@ -95,9 +95,15 @@ TEST_F(StoreTest, Filters) {
     f.*field = value;
     return f;
   };
+  const auto among = [](std::vector<std::string> Filter::*field, std::vector<std::string> values) {
+    Filter f;
+    f.*field = std::move(values);
+    return f;
+  };
   EXPECT_EQ(count({}), 9u);
   EXPECT_EQ(store.list({}).front().from.time, "2026-01-09T12:00:00Z");
-  EXPECT_EQ(count(with(&Filter::model, "other")), 2u);
+  EXPECT_EQ(count(among(&Filter::models, {"other"})), 2u);
+  EXPECT_EQ(count(among(&Filter::models, {"other", "local"})), 9u);
   EXPECT_EQ(count(with(&Filter::commit, "c0ffee0")), 9u);
   EXPECT_EQ(count(with(&Filter::commit, "c0ffee07")), 1u);
   EXPECT_EQ(count(with(&Filter::commit, "%")), 0u);
@@ -107,9 +113,9 @@ TEST_F(StoreTest, Filters) {
   EXPECT_EQ(count(some), 3u);
   some.last = 2;
   EXPECT_EQ(count(some), 2u);
-  EXPECT_EQ(count(with(&Filter::model, "x' OR '1'='1")), 0u);
-  EXPECT_EQ(store.newest(with(&Filter::model, "other"))->from.time, "2026-01-02T12:00:00Z");
-  EXPECT_FALSE(store.newest(with(&Filter::skill, "none")));
+  EXPECT_EQ(count(among(&Filter::models, {"x' OR '1'='1"})), 0u);
+  EXPECT_EQ(store.newest(among(&Filter::models, {"other"}))->from.time, "2026-01-02T12:00:00Z");
+  EXPECT_FALSE(store.newest(among(&Filter::skills, {"none"})));
 }
 
 TEST_F(StoreTest, OtherFilesAreRefused) {

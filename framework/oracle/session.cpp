@@ -131,7 +131,7 @@ Finding Session::call(const protocol::Call& call, protocol::Returned& returned) 
   std::uint64_t largest = small_message;
   for (const auto& argument : call.arguments) {
     if (const auto* buffer = std::get_if<protocol::Buffer>(&argument)) {
-      largest += buffer->bytes + 2 * call.guard_bytes;
+      largest += buffer->lead + buffer->bytes + call.guard_bytes;
     }
   }
   std::string body;

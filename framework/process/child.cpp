@@ -15,15 +15,6 @@ namespace {
 constexpr size_t kTail = 65536;
 constexpr uint64_t kFlood = uint64_t{64} << 20;  ///< bytes of stderr; then the child is killed
 
-/// For poll: until the deadline or the end of life; past the former a moment, for computing time to
-/// be looked at.
-int milliseconds_until(const Deadline& deadline, Clock::time_point end_of_life) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-      std::min(deadline.at, end_of_life) - Clock::now());
-  const bool by_clock = deadline.latest == deadline.at;
-  return static_cast<int>(std::clamp<long long>(left.count(), by_clock ? 0 : 100, 1000000));
-}
-
 }  // namespace
 
 struct Child::State {
@@ -36,10 +27,10 @@ struct Child::State {
 
   bool alive() const { return child.error.empty(); }
 
-  bool passed(const Deadline& deadline) const {
-    const auto now = Clock::now();
-    return now >= std::min(deadline.latest, end_of_life) ||
-           (now >= deadline.at && cpu_seconds(child.supervisor) >= deadline.cpu_seconds);
+  /// No later than the end of life.
+  Deadline bounded(Deadline deadline) const {
+    deadline.latest = std::min(deadline.latest, end_of_life);
+    return deadline;
   }
 
   void drain_stderr() {
@@ -62,12 +53,13 @@ struct Child::State {
 
   /// Waits until `fd` is ready for `events`, reading stderr meanwhile.
   bool ready(int fd, short events, Deadline deadline) {
+    deadline = bounded(deadline);
     for (;;) {
       pollfd fds[2] = {{fd, events, 0}, {child.err.get(), POLLIN, 0}};
-      ::poll(fds, 2, milliseconds_until(deadline, end_of_life));
+      ::poll(fds, 2, milliseconds_until(deadline));
       if (fds[1].revents != 0) drain_stderr();
       if (fds[0].revents != 0) return true;
-      if (passed(deadline)) return false;
+      if (passed(deadline, child)) return false;
     }
   }
 };
@@ -162,17 +154,18 @@ void Child::kill() { state_->child.kill(); }
 const Result& Child::wait(Deadline deadline) {
   State& s = *state_;
   if (s.finished) return s.result;
+  deadline = s.bounded(deadline);
   // Unread output is thrown away, so that a child that still writes can end.
   for (char drop[65536];;) {
     pollfd fds[3] = {{s.child.status.get(), POLLIN, 0},
                      {s.child.out.get(), POLLIN, 0},
                      {s.child.err.get(), POLLIN, 0}};
-    ::poll(fds, 3, !s.child.control ? 1000 : milliseconds_until(deadline, s.end_of_life));
+    ::poll(fds, 3, !s.child.control ? 1000 : milliseconds_until(deadline));
     s.drain_stderr();
     if (fds[1].revents != 0 && ::read(s.child.out.get(), drop, sizeof drop) == 0)
       s.child.out.reset();
     if (fds[0].revents != 0) break;
-    if (s.child.control && s.passed(deadline)) {
+    if (s.child.control && passed(deadline, s.child)) {
       s.result.timed_out = true;
       s.child.kill();
     }

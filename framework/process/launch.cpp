@@ -416,6 +416,19 @@ double cpu_seconds(pid_t root) {
   return seconds;
 }
 
+bool passed(const Deadline& deadline, const Launched& child) {
+  const auto now = Clock::now();
+  return now >= deadline.latest ||
+         (now >= deadline.at && cpu_seconds(child.supervisor) >= deadline.cpu_seconds);
+}
+
+int milliseconds_until(const Deadline& deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      std::min(deadline.at, deadline.latest) - Clock::now());
+  const bool by_clock = deadline.latest <= deadline.at;
+  return static_cast<int>(std::clamp<long long>(left.count(), by_clock ? 0 : 100, 1000000));
+}
+
 NoSigpipe::NoSigpipe() {
   sigset_t pipe, before;
   sigemptyset(&pipe);

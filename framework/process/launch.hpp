@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "process/run.hpp"
+#include "process/child.hpp"
 
 namespace hone::process {
 
@@ -70,6 +70,10 @@ Launched launch(const Command& command);
 
 /// CPU time in seconds that a process, its descendants and those that it has reaped have used.
 double cpu_seconds(pid_t root);
+
+bool passed(const Deadline& deadline, const Launched& child);
+/// For poll: until the deadline; past its `at` a moment, for computing time to be looked at.
+int milliseconds_until(const Deadline& deadline);
 
 /// Keeps SIGPIPE from this thread for its lifetime, so that a write to a gone child is EPIPE.
 class NoSigpipe {

@@ -36,10 +36,14 @@ struct Sink {
   }
 };
 
-int milliseconds_until(Clock::time_point time) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(time - Clock::now()).count();
-  return static_cast<int>(std::clamp<long long>(left + 1, 0, 1000000));
+/// When the limits of time end a child that starts now.
+Deadline deadline_of(const Limits& limits) {
+  const auto within = [](double seconds) { return seconds_from_now(seconds > 0 ? seconds : 1e8); };
+  Deadline deadline = in_seconds(0);
+  deadline.latest = std::min(within(limits.wall_seconds), within(kPatience * limits.busy_seconds));
+  deadline.at = limits.busy_seconds > 0 ? within(limits.busy_seconds) : deadline.latest;
+  deadline.cpu_seconds = limits.busy_seconds;
+  return deadline;
 }
 
 }  // namespace
@@ -58,23 +62,14 @@ Result run(const Command& command) {
   Sink out{child.out, result.out, keep}, err{child.err, result.err, keep};
   std::string_view input = command.input;
   if (input.empty()) child.in.reset();
-  const Limits& limits = command.limits;
-  const auto last =
-      seconds_from_now(std::min(limits.wall_seconds > 0 ? limits.wall_seconds : 1e8,
-                                limits.busy_seconds > 0 ? kPatience * limits.busy_seconds : 1e8));
-  const auto late = [&] {
-    const std::chrono::duration<double> lasted = Clock::now() - start;
-    return Clock::now() >= last ||
-           (limits.busy_seconds > 0 && lasted.count() >= limits.busy_seconds &&
-            cpu_seconds(child.supervisor) >= limits.busy_seconds);
-  };
+  const Deadline deadline = deadline_of(command.limits);
 
   for (;;) {
     pollfd fds[4] = {{child.status.get(), POLLIN, 0},
                      {child.out.get(), POLLIN, 0},
                      {child.err.get(), POLLIN, 0},
                      {child.in.get(), POLLOUT, 0}};
-    ::poll(fds, 4, child.control ? std::min(milliseconds_until(last), 500) : 1000);
+    ::poll(fds, 4, child.control ? milliseconds_until(deadline) : 1000);
     out.drain();
     err.drain();
     if (fds[3].revents != 0 && child.in) {
@@ -83,7 +78,7 @@ Result run(const Command& command) {
       if (input.empty() || (n < 0 && errno != EAGAIN && errno != EINTR)) child.in.reset();
     }
     if (fds[0].revents != 0) break;
-    if (child.control && late()) {
+    if (child.control && passed(deadline, child)) {
       result.timed_out = true;
       child.kill();
     }

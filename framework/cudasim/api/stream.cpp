@@ -92,14 +92,17 @@ void Streams::advance(CUstream_st& stream, double seconds, Engine engine) {
   if (engine != Engine::none) busy = stream.clock;
 }
 
+void Streams::join_blocking(StreamClock& clock) const {
+  clock.join(per_thread_->known);
+  clock.join(gone_);
+  for (const auto& [handle, other] : streams_) {
+    if (other->blocking()) clock.join(other->known);
+  }
+}
+
 void Streams::host_knows(const CUstream_st& stream) {
   host_known_.join(stream.known);
-  if (&stream != legacy_.get()) return;
-  host_known_.join(per_thread_->known);
-  host_known_.join(gone_);
-  for (const auto& [handle, other] : streams_) {
-    if (other->blocking()) host_known_.join(other->known);
-  }
+  if (&stream == legacy_.get()) join_blocking(host_known_);
 }
 
 StreamOrder Streams::next_order(CUstream_st& stream, const Work& work) {
@@ -107,11 +110,7 @@ StreamOrder Streams::next_order(CUstream_st& stream, const Work& work) {
   if (!ProcessChecks::get().has(Check::racecheck)) return order;
   stream.known.join(host_known_);
   if (&stream == legacy_.get()) {
-    stream.known.join(per_thread_->known);
-    stream.known.join(gone_);
-    for (const auto& [handle, other] : streams_) {
-      if (other->blocking()) stream.known.join(other->known);
-    }
+    join_blocking(stream.known);
   } else if (stream.blocking()) {
     stream.known.join(legacy_->known);
   }

@@ -107,6 +107,8 @@ class Streams {
   /// Where new work of the stream stands; events that it records or waits for are accounted for.
   StreamOrder next_order(CUstream_st& stream, const Work& work);
   void host_knows(const CUstream_st& stream);
+  /// Adds what the legacy stream's work comes after: all blocking streams' work.
+  void join_blocking(StreamClock& clock) const;
 
   std::unique_ptr<CUstream_st> legacy_, per_thread_;
   std::map<cudaStream_t, std::unique_ptr<CUstream_st>> streams_;

@@ -13,7 +13,6 @@
 #include "cudasim/exec/worker_pool.hpp"
 
 namespace cudasim {
-namespace {}  // namespace
 
 double process_cpu_seconds() {
   timespec used{};
